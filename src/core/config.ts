@@ -1,12 +1,12 @@
-import { readFile } from "node:fs/promises";
-import { parse as parseYaml } from "yaml";
-import type { z } from "zod";
-import { asStorageError, ConfigError } from "./errors.ts";
+import { readFile } from 'node:fs/promises';
+import { parse as parseYaml } from 'yaml';
+import type { z } from 'zod';
+import { asStorageError, ConfigError } from './errors.ts';
 
 export type PlainObject = { [key: string]: unknown };
 
 const isPlainObject = (value: unknown): value is PlainObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Deep merge: objects merge key by key, everything else (arrays too) is replaced by the later value. */
 export function mergeConfig(base: PlainObject, over: PlainObject): PlainObject {
@@ -20,11 +20,11 @@ export function mergeConfig(base: PlainObject, over: PlainObject): PlainObject {
 
 /** Parses one `--set a.b.c=value`; the value is YAML, so numbers, booleans, lists and null work as written. */
 export function parseSetting(setting: string): PlainObject {
-  const at = setting.indexOf("=");
-  const keys = at < 0 ? [] : setting.slice(0, at).split(".");
-  if (at <= 0 || keys.some((key) => key === "" || key === "__proto__")) {
+  const at = setting.indexOf('=');
+  const keys = at < 0 ? [] : setting.slice(0, at).split('.');
+  if (at <= 0 || keys.some((key) => key === '' || key === '__proto__')) {
     throw new ConfigError(`--set got "${setting}"`, {
-      hint: "write --set section.key=value, for example --set optimizer.learningRate=1e-4",
+      hint: 'write --set section.key=value, for example --set optimizer.learningRate=1e-4',
     });
   }
   let value: unknown = parseYaml(setting.slice(at + 1));
@@ -36,7 +36,7 @@ export function parseSetting(setting: string): PlainObject {
 export async function readConfigFile(path: string): Promise<PlainObject> {
   let text: string;
   try {
-    text = await readFile(path, "utf8");
+    text = await readFile(path, 'utf8');
   } catch (error) {
     throw asStorageError(error, `reading configuration ${path}`);
   }
@@ -59,9 +59,9 @@ export function resolveConfig<T>(schema: z.ZodType<T>, layers: PlainObject[], na
   const parsed = schema.safeParse(merged);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(
-    (issue) => `  ${issue.path.join(".") || "(top)"}: ${issue.message}`,
+    (issue) => `  ${issue.path.join('.') || '(top)'}: ${issue.message}`,
   );
-  throw new ConfigError(`${name} has ${problems.length} problem(s):\n${problems.join("\n")}`, {
+  throw new ConfigError(`${name} has ${problems.length} problem(s):\n${problems.join('\n')}`, {
     hint: `q-ponder ... --dry-run prints every key with its value`,
   });
 }

@@ -49,72 +49,72 @@ export class QPonderError extends Error {
 
 export class ConfigError extends QPonderError {
   constructor(message: string, details?: ErrorDetails) {
-    super("CONFIG", message, details);
+    super('CONFIG', message, details);
   }
 }
 
 export class InputError extends QPonderError {
   constructor(message: string, details?: ErrorDetails) {
-    super("INPUT", message, details);
+    super('INPUT', message, details);
   }
 }
 
 export class StorageError extends QPonderError {
   constructor(message: string, details?: ErrorDetails) {
-    super("STORAGE", message, details);
+    super('STORAGE', message, details);
   }
 }
 
 export class CheckpointError extends QPonderError {
   constructor(message: string, details?: ErrorDetails) {
-    super("CHECKPOINT", message, details);
+    super('CHECKPOINT', message, details);
   }
 }
 
 export class EngineError extends QPonderError {
   constructor(message: string, details?: ErrorDetails) {
-    super("ENGINE", message, details);
+    super('ENGINE', message, details);
   }
 }
 
 export class TrainingError extends QPonderError {
   constructor(message: string, details?: ErrorDetails) {
-    super("TRAINING", message, details);
+    super('TRAINING', message, details);
   }
 }
 
 export class GateError extends QPonderError {
   constructor(message: string, details?: ErrorDetails) {
-    super("GATE", message, details);
+    super('GATE', message, details);
   }
 }
 
 export class InterruptedError extends QPonderError {
   constructor(message: string, details?: ErrorDetails) {
-    super("INTERRUPTED", message, details);
+    super('INTERRUPTED', message, details);
   }
 }
 
 const STORAGE_CAUSES: Record<string, string> = {
-  ENOSPC: "the disk is full: free some space and run the same command again",
-  EDQUOT: "the disk quota is used up: free some space and run the same command again",
-  EACCES: "permission is missing: check the owner and mode of the folder",
-  EPERM: "the operation is not permitted: check the owner and mode of the folder",
-  EROFS: "the file system is read-only: choose another folder",
-  ENOENT: "no such file or folder: check the path",
-  ENOTDIR: "a part of the path is a file, not a folder: check the path",
-  EISDIR: "this is a folder, a file was expected: check the path",
-  EMFILE: "too many files are open: raise the limit (ulimit -n)",
-  ENAMETOOLONG: "the path is too long: choose a shorter one",
+  ENOSPC: 'the disk is full: free some space and run the same command again',
+  EDQUOT: 'the disk quota is used up: free some space and run the same command again',
+  EACCES: 'permission is missing: check the owner and mode of the folder',
+  EPERM: 'the operation is not permitted: check the owner and mode of the folder',
+  EROFS: 'the file system is read-only: choose another folder',
+  ENOENT: 'no such file or folder: check the path',
+  ENOTDIR: 'a part of the path is a file, not a folder: check the path',
+  EISDIR: 'this is a folder, a file was expected: check the path',
+  EMFILE: 'too many files are open: raise the limit (ulimit -n)',
+  ENAMETOOLONG: 'the path is too long: choose a shorter one',
 };
 
 /** Turns a Node file system error into a StorageError with a remedy; other values pass through unchanged. */
 export function asStorageError(error: unknown, action: string): unknown {
   if (error instanceof QPonderError) return error;
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  if (typeof code !== "string" || !/^E[A-Z0-9]+$/.test(code)) return error;
+  if (typeof code !== 'string' || !/^E[A-Z0-9]+$/.test(code)) return error;
   return new StorageError(`${action} failed (${code})`, {
-    hint: STORAGE_CAUSES[code] ?? "check the path and the device",
+    hint: STORAGE_CAUSES[code] ?? 'check the path and the device',
     cause: error,
   });
 }

@@ -1,16 +1,16 @@
-import { randomBytes } from "node:crypto";
-import { mkdir, open, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { asStorageError } from "./errors.ts";
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { asStorageError } from './errors.ts';
 
 const temporaryName = (path: string): string =>
-  join(dirname(path), `.${basename(path)}.tmp-${process.pid}-${randomBytes(4).toString("hex")}`);
+  join(dirname(path), `.${basename(path)}.tmp-${process.pid}-${randomBytes(4).toString('hex')}`);
 
 /** Makes a rename durable: without it a power cut can bring the old folder entry back. */
 export async function syncFolder(folder: string): Promise<void> {
   let handle: Awaited<ReturnType<typeof open>>;
   try {
-    handle = await open(folder, "r");
+    handle = await open(folder, 'r');
   } catch {
     return; // Windows cannot open folders; the rename itself is still atomic there.
   }
@@ -18,7 +18,7 @@ export async function syncFolder(folder: string): Promise<void> {
     await handle.sync();
   } catch (error) {
     // Some network file systems refuse to sync a folder; the file's own sync has already happened.
-    if ((error as NodeJS.ErrnoException).code !== "EINVAL") throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
   } finally {
     await handle.close();
   }
@@ -29,7 +29,7 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
   const temporary = temporaryName(path);
   try {
     await mkdir(dirname(path), { recursive: true });
-    const handle = await open(temporary, "w");
+    const handle = await open(temporary, 'w');
     try {
       await handle.writeFile(content);
       await handle.sync();
@@ -61,7 +61,7 @@ export async function writeFolderAtomic(
     try {
       await rename(path, retired);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
     await rename(temporary, path);
     await syncFolder(dirname(path));

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import { xoroshiro128plus, xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";
+import { createHash } from 'node:crypto';
+import { xoroshiro128plus, xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 
 /** The whole state of an Rng: four 32-bit integers of the generator and the spare normal, if any. */
 export interface RngState {
@@ -18,7 +18,7 @@ export class Rng {
 
   constructor(seed: number | string) {
     this.#seed = String(seed);
-    const digest = createHash("sha256").update(this.#seed).digest();
+    const digest = createHash('sha256').update(this.#seed).digest();
     this.#generator = xoroshiro128plus(digest.readInt32LE(0));
     // Fold in further words: a 32-bit seed alone would make unrelated names collide.
     this.#generator = xoroshiro128plusFromState([
@@ -31,7 +31,7 @@ export class Rng {
 
   /** An independent stream that depends only on this stream's seed and the names, not on draws made so far. */
   fork(...names: (string | number)[]): Rng {
-    return new Rng(`${this.#seed}/${names.join("/")}`);
+    return new Rng(`${this.#seed}/${names.join('/')}`);
   }
 
   /** A 32-bit unsigned integer. */
@@ -65,7 +65,7 @@ export class Rng {
   }
 
   pick<T>(items: readonly T[]): T {
-    if (items.length === 0) throw new RangeError("Rng.pick: the list is empty");
+    if (items.length === 0) throw new RangeError('Rng.pick: the list is empty');
     return items[this.integer(items.length)] as T;
   }
 

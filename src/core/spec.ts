@@ -1,9 +1,9 @@
 /** The seams of the product, as types only. Implementations depend on these, not on each other. */
 
 /** Role of each token in a sequence. Only action tokens carry loss and advantage. */
-export type TokenRole = "prompt" | "observation" | "action" | "pad";
+export type TokenRole = 'prompt' | 'observation' | 'action' | 'pad';
 
-export type FinishReason = "stop" | "length";
+export type FinishReason = 'stop' | 'length';
 
 /** An image as pixels: 8-bit RGB, row-major, 3 bytes per pixel, `data.length === width * height * 3`. */
 export interface RgbImage {
@@ -31,7 +31,7 @@ export interface Tokenizer {
 }
 
 /** A reward term's answer: a number, or a reason why there is none. Never a failure turned into 0. */
-export type RewardValue = { status: "ok"; value: number } | { status: "missing"; reason: string };
+export type RewardValue = { status: 'ok'; value: number } | { status: 'missing'; reason: string };
 
 /** Where a training stage reports. Values are finite numbers by their standard names. */
 export interface MetricSink {
@@ -54,7 +54,7 @@ export const silentProgress: Progress = {
 };
 
 /** Quality levels, worst first. Level k (0..4) covers scores [1 + 0.8k, 1.8 + 0.8k), the last one closed. */
-export const QUALITY_LEVELS = ["bad", "poor", "fair", "good", "excellent"] as const;
+export const QUALITY_LEVELS = ['bad', 'poor', 'fair', 'good', 'excellent'] as const;
 export type QualityLevel = (typeof QUALITY_LEVELS)[number];
 
 /** The level of a score in [1, 5] by five bins of equal width, the usual reading of the ITU five-grade scale (Q-Align). */

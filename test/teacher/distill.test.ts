@@ -1,0 +1,171 @@
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { InputError, readAllJsonl } from '../../src/core/index.ts';
+import { parsePrompt } from '../../src/data/index.ts';
+import {
+  coldStartRowSchema,
+  createOracleTeacher,
+  distill,
+  filterConfigSchema,
+  levelFitsScore,
+  ORACLE_DEFECTS,
+  type Teacher,
+} from '../../src/teacher/index.ts';
+import { manyRecords, record } from './records.ts';
+
+const prompt = parsePrompt('---\nid: t/q\nversion: 1\nslots: [reference]\n---\nJudge. {{reference}}\n', 'x');
+const filters = filterConfigSchema.parse({});
+const good = '<think>strong jpeg compression. the quality is poor.</think><answer>2.40</answer>';
+const teacherOf = (answer: (id: string, text: string) => Promise<string>): Teacher => ({
+  name: 'fake',
+  version: '1',
+  seed: null,
+  answer: async (request) => ({ text: await answer(request.record.id, request.prompt.text) }),
+});
+
+describe('distill with the oracle', () => {
+  it('catches every planted defect of every kind', async () => {
+    const { report } = await distill(manyRecords(3000), createOracleTeacher(), filters, { prompt });
+    expect(Object.keys(report.planted).sort()).toEqual([...ORACLE_DEFECTS].sort());
+    const missed = Object.entries(report.planted).filter(([, { planted, caught }]) => planted !== caught);
+    expect(missed).toEqual([]);
+  });
+
+  it('refuses hardly any sound answer', async () => {
+    const teacher = createOracleTeacher({ brokenShare: 0 });
+    const { report } = await distill(manyRecords(2000), teacher, filters, { prompt });
+    expect(report.rejected / report.records).toBeLessThan(0.01);
+  });
+});
+
+describe('distill', () => {
+  it('writes accepted rows, rejected rows and the report, all readable by the schema', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'distill-'));
+    const output = {
+      accepted: join(folder, 'rows.jsonl'),
+      rejected: join(folder, 'rejected.jsonl'),
+      report: join(folder, 'report.json'),
+    };
+    const teacher = teacherOf(async (id) => (id === 'b' ? 'no idea' : `${good}\n`));
+    const result = await distill(
+      [record({ id: 'a' }), record({ id: 'b' }), record({ id: 'c' })],
+      teacher,
+      filters,
+      { prompt, output },
+    );
+    const rows = await readAllJsonl(output.accepted, coldStartRowSchema);
+    const rejected = await readAllJsonl(output.rejected, coldStartRowSchema);
+    expect(rows).toEqual(result.rows);
+    expect(rows[0]).toEqual({
+      id: 'a',
+      image: 'images/r1.png',
+      dataset: 'synthetic',
+      split: 'train',
+      prompt: { id: 't/q', version: 1, hash: prompt.hash },
+      response: good,
+      score: 2.4,
+      mos: 2.5,
+      level: 'poor',
+      teacher: { name: 'fake', version: '1', seed: null },
+      accepted: true,
+    });
+    expect(
+      rejected.map(({ id, score, level, rejectedBecause }) => ({ id, score, level, rejectedBecause })),
+    ).toEqual([
+      {
+        id: 'b',
+        score: null,
+        level: null,
+        rejectedBecause: [{ reason: 'format', detail: 'there is no <answer> block' }],
+      },
+    ]);
+    expect(JSON.parse(await readFile(output.report, 'utf8'))).toMatchObject({
+      records: 3,
+      accepted: 2,
+      rejected: 1,
+      acceptedMeanAbsoluteError: expect.closeTo(0.1, 9),
+      acceptedLevelAgreement: 1,
+    });
+  });
+
+  it('keeps the order of the records with several requests in flight', async () => {
+    const teacher = teacherOf(async (id) => {
+      await new Promise((resolve) => setTimeout(resolve, id === 'r0' ? 20 : 1));
+      return good;
+    });
+    const records = Array.from({ length: 6 }, (_, i) => record({ id: `r${i}` }));
+    const { rows } = await distill(records, teacher, filters, { prompt, concurrency: 3 });
+    expect(rows.map(({ id }) => id)).toEqual(['r0', 'r1', 'r2', 'r3', 'r4', 'r5']);
+  });
+
+  it('puts the reference into the prompt of each record', async () => {
+    const seen: string[] = [];
+    const teacher = teacherOf(async (_id, text) => {
+      seen.push(text);
+      return good;
+    });
+    await distill([record()], teacher, filters, { prompt, reference: ({ mos }) => `MOS ${mos}` });
+    expect(seen).toEqual(['Judge. MOS 2.5']);
+  });
+
+  it('counts a teacher that throws, and gives that record no row', async () => {
+    const teacher = teacherOf(async (id) => {
+      if (id === 'b') throw new Error('timeout');
+      return good;
+    });
+    const { rows, rejected, report } = await distill(
+      [record({ id: 'a' }), record({ id: 'b' })],
+      teacher,
+      filters,
+      { prompt, maxFailureShare: 0.5 },
+    );
+    expect([rows.length, rejected.length]).toEqual([1, 0]);
+    expect(report.failed).toEqual([{ id: 'b', reason: 'timeout' }]);
+  });
+
+  it('fails when too many records have no answer, after writing what there is', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'distill-'));
+    const output = {
+      accepted: join(folder, 'rows.jsonl'),
+      rejected: join(folder, 'rejected.jsonl'),
+      report: join(folder, 'report.json'),
+    };
+    const teacher = teacherOf(async (id) => {
+      if (id === 'b') throw new Error('timeout');
+      return good;
+    });
+    const records = [record({ id: 'a' }), record({ id: 'b' })];
+    await expect(distill(records, teacher, filters, { prompt, output })).rejects.toThrow(InputError);
+    expect(await readAllJsonl(output.accepted, coldStartRowSchema)).toHaveLength(1);
+  });
+
+  it('makes an empty report from no records', async () => {
+    const { report } = await distill([], createOracleTeacher(), filters, { prompt });
+    expect(report).toMatchObject({ total: 0, accepted: 0, acceptedMeanAbsoluteError: null });
+  });
+});
+
+describe('rows', () => {
+  it.each([
+    ['the level of the score', { level: 'fair', score: 3 }, true],
+    ['a neighbouring level', { level: 'good', score: 3 }, false],
+    ['the bound 3.4 belongs to good', { level: 'good', score: 3.4 }, true],
+    ['no level', { level: null, score: 3 }, false],
+    ['no score', { level: 'fair', score: null }, false],
+    ['a score off the scale', { level: 'bad', score: 0 }, false],
+  ] as const)('levelFitsScore: %s', (_name, row, expected) => {
+    expect(levelFitsScore(row)).toBe(expected);
+  });
+
+  it('refuse unknown keys', async () => {
+    const { rows } = await distill(
+      [record()],
+      teacherOf(async () => good),
+      filters,
+      { prompt },
+    );
+    expect(coldStartRowSchema.safeParse({ ...rows[0], note: 'x' }).success).toBe(false);
+  });
+});
