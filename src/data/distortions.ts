@@ -1,0 +1,55 @@
+import type { RgbImage, Rng } from '../core/index.ts';
+import type { DistortionType } from './distortion-types.ts';
+import { defocusBlur, gaussianBlur, motionBlur } from './distortions/blur.ts';
+import { jpegCompression } from './distortions/codec.ts';
+import { colorShift, desaturation } from './distortions/color.ts';
+import { oversharpening, pixelation } from './distortions/detail.ts';
+import { gaussianNoise, impulseNoise, speckleNoise } from './distortions/noise.ts';
+import { banding, haze, lowContrast, overexposure, underexposure } from './distortions/tone.ts';
+import { type Raster, toImage, toRaster } from './raster.ts';
+
+export type DistortionFamily = 'blur' | 'noise' | 'compression' | 'exposure' | 'color' | 'detail';
+
+export interface Distortion {
+  family: DistortionFamily;
+  apply: (image: RgbImage, strength: number, rng: Rng) => RgbImage | Promise<RgbImage>;
+}
+
+/** Lifts a floating-point operation to bytes: the result is rounded and clipped as a camera's file would be. */
+const onRaster =
+  (operation: (image: Raster, strength: number, rng: Rng) => Raster): Distortion['apply'] =>
+  (image, strength, rng) =>
+    toImage(operation(toRaster(image), strength, rng));
+
+/** How each type is made, and the family it belongs to. */
+export const DISTORTIONS: Readonly<Record<DistortionType, Distortion>> = {
+  gaussianBlur: { family: 'blur', apply: onRaster(gaussianBlur) },
+  motionBlur: { family: 'blur', apply: onRaster(motionBlur) },
+  gaussianNoise: { family: 'noise', apply: onRaster(gaussianNoise) },
+  impulseNoise: { family: 'noise', apply: onRaster(impulseNoise) },
+  jpeg: { family: 'compression', apply: jpegCompression },
+  pixelation: { family: 'detail', apply: onRaster(pixelation) },
+  overexposure: { family: 'exposure', apply: onRaster(overexposure) },
+  underexposure: { family: 'exposure', apply: onRaster(underexposure) },
+  lowContrast: { family: 'exposure', apply: onRaster(lowContrast) },
+  colorShift: { family: 'color', apply: onRaster(colorShift) },
+  desaturation: { family: 'color', apply: onRaster(desaturation) },
+  banding: { family: 'color', apply: onRaster(banding) },
+  oversharpening: { family: 'detail', apply: onRaster(oversharpening) },
+  defocusBlur: { family: 'blur', apply: onRaster(defocusBlur) },
+  speckleNoise: { family: 'noise', apply: onRaster(speckleNoise) },
+  haze: { family: 'exposure', apply: onRaster(haze) },
+};
+
+/**
+ * Distorts an image. `strength` runs from 0.5 (just noticeable) to 5.5 (severe); rounded it is the level 1 to 5.
+ * The rng decides what the strength leaves open (noise values, direction, hue, grid phase). The input is kept.
+ */
+export async function applyDistortion(
+  image: RgbImage,
+  type: DistortionType,
+  strength: number,
+  rng: Rng,
+): Promise<RgbImage> {
+  return DISTORTIONS[type].apply(image, strength, rng);
+}

@@ -1,0 +1,17 @@
+export { contactSheet } from './contact-sheet.ts';
+export * from './decode.ts';
+export * from './distortion-types.ts';
+export * from './distortions.ts';
+export { GENERATOR_VERSION, type GeneratedImage } from './generate.ts';
+export * from './import-csv.ts';
+export * from './lexicon.ts';
+export * from './lexicon-reading.ts';
+export * from './load.ts';
+export * from './prompts.ts';
+export { cropImage, mirrorImage } from './raster.ts';
+export * from './raters.ts';
+export * from './records.ts';
+export * from './scenes.ts';
+export * from './strength.ts';
+export * from './synth.ts';
+export * from './synth-config.ts';

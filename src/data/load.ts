@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { asStorageError, InputError, type RgbImage, readAllJsonl } from '../core/index.ts';
+import { decodeImage } from './decode.ts';
+import { type ImageRecord, imageRecordSchema, RECORDS_FILE, SPLITS, type Split } from './records.ts';
+
+export interface Dataset {
+  folder: string;
+  records: ImageRecord[];
+  /** The path of each record's image, in the same order. */
+  images: string[];
+}
+
+/** Where a record's image lies: absolute paths stay, others are relative to the data set folder. */
+export const imagePath = (folder: string, record: Pick<ImageRecord, 'image'>): string =>
+  isAbsolute(record.image) ? record.image : join(folder, record.image);
+
+/**
+ * Reads a data set folder's records.jsonl. Bad rows, repeated ids and groups that lie in two splits are
+ * InputErrors; the images themselves are not opened.
+ */
+export async function loadDataset(folder: string): Promise<Dataset> {
+  const path = join(folder, RECORDS_FILE);
+  const records = await readAllJsonl(path, imageRecordSchema);
+  if (records.length === 0) throw new InputError(`${path} holds no images`);
+  const ids = new Set<string>();
+  const splitOfGroup = new Map<string, Split>();
+  for (const { id, group, split } of records) {
+    if (ids.has(id))
+      throw new InputError(`${path} holds the id ${id} twice`, { hint: 'give every image its own id' });
+    ids.add(id);
+    const other = splitOfGroup.get(group) ?? split;
+    if (other !== split) {
+      throw new InputError(`${path}: group ${group} lies in both ${other} and ${split}`, {
+        hint: 'images of one scene must share a split, or the test would know what was trained on',
+      });
+    }
+    splitOfGroup.set(group, split);
+  }
+  return { folder, records, images: records.map((record) => imagePath(folder, record)) };
+}
+
+export const recordsOf = ({ records }: Pick<Dataset, 'records'>, split: Split): ImageRecord[] =>
+  records.filter((record) => record.split === split);
+
+export interface LoadPixelsOptions {
+  /** Images decoded at the same time, default 4. */
+  concurrency?: number;
+  signal?: AbortSignal;
+}
+
+/** Decodes the images of records, in order. */
+export async function loadPixels(
+  records: readonly Pick<ImageRecord, 'image'>[],
+  folder: string,
+  { concurrency = 4, signal }: LoadPixelsOptions = {},
+): Promise<RgbImage[]> {
+  const images: RgbImage[] = new Array(records.length);
+  await inParallel(records.length, concurrency, async (i) => {
+    signal?.throwIfAborted();
+    images[i] = await decodeImage(imagePath(folder, records[i]!));
+  });
+  return images;
+}
+
+export interface DuplicateImage {
+  sha256: string;
+  /** The records with this content, in at least two splits. */
+  ids: string[];
+  splits: Split[];
+}
+
+/** Images whose files are equal byte for byte and that lie in more than one split. */
+export async function duplicatesAcrossSplits({ records, images }: Dataset): Promise<DuplicateImage[]> {
+  const hashes: string[] = new Array(records.length);
+  await inParallel(records.length, 8, async (i) => {
+    const path = images[i]!;
+    try {
+      hashes[i] = createHash('sha256')
+        .update(await readFile(path))
+        .digest('hex');
+    } catch (error) {
+      throw asStorageError(error, `reading image ${path}`);
+    }
+  });
+  const byHash = new Map<string, ImageRecord[]>();
+  for (const [i, record] of records.entries()) {
+    byHash.set(hashes[i]!, [...(byHash.get(hashes[i]!) ?? []), record]);
+  }
+  return [...byHash].flatMap(([sha256, same]) => {
+    const splits = SPLITS.filter((split) => same.some((record) => record.split === split));
+    return splits.length > 1 ? [{ sha256, ids: same.map(({ id }) => id), splits }] : [];
+  });
+}
+
+async function inParallel(
+  count: number,
+  concurrency: number,
+  work: (i: number) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const lane = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, count)) }, lane));
+}

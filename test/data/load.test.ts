@@ -1,0 +1,75 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { writeJsonl } from '../../src/core/index.ts';
+import { encodePng } from '../../src/data/decode.ts';
+import { duplicatesAcrossSplits, loadDataset, loadPixels } from '../../src/data/load.ts';
+import type { ImageRecord } from '../../src/data/records.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'load-'));
+  await mkdir(join(folder, 'images'));
+  for (const [name, value] of Object.entries({ a: 10, b: 20, c: 10 })) {
+    const image = { data: Uint8Array.of(value, 0, 0), width: 1, height: 1 };
+    await writeFile(join(folder, 'images', `${name}.png`), await encodePng(image));
+  }
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const record = (id: string, changes: Partial<ImageRecord> = {}): ImageRecord => ({
+  id,
+  image: `images/${id}.png`,
+  dataset: 'mine',
+  split: 'train',
+  mos: 3,
+  mosStd: null,
+  raters: null,
+  distortions: [],
+  content: null,
+  group: id,
+  source: 'imported',
+  generator: null,
+  ...changes,
+});
+
+const load = async (...records: unknown[]) => {
+  await writeJsonl(join(folder, 'records.jsonl'), records);
+  return loadDataset(folder);
+};
+
+it('reads relative and absolute images in order', async () => {
+  const absolute = join(folder, 'images', 'a.png');
+  const { records } = await load(record('b'), record('z', { image: absolute }));
+  const images = await loadPixels(records, folder, { concurrency: 2 });
+  expect(images.map(({ data }) => data[0])).toEqual([20, 10]);
+});
+
+it('names the line of a bad row', async () => {
+  const late = load(record('a'), { ...record('b'), mos: 5.5 });
+  await expect(late).rejects.toThrow(/records\.jsonl:2 .*mos/);
+});
+
+it('refuses an empty set', async () => {
+  await expect(load()).rejects.toThrow(/holds no images/);
+});
+
+it('refuses an id given twice', async () => {
+  await expect(load(record('a'), record('a', { group: 'other' }))).rejects.toThrow(/the id a twice/);
+});
+
+it('refuses a group in two splits', async () => {
+  const leaking = load(record('a', { group: 'g' }), record('b', { group: 'g', split: 'test' }));
+  await expect(leaking).rejects.toThrow(/group g lies in both train and test/);
+});
+
+it('finds equal images in different splits, not within one', async () => {
+  expect(await duplicatesAcrossSplits(await load(record('a'), record('c'), record('b')))).toEqual([]);
+  const found = await duplicatesAcrossSplits(
+    await load(record('a'), record('c', { split: 'test' }), record('b')),
+  );
+  expect(found.map(({ ids, splits }) => ({ ids, splits }))).toEqual([
+    { ids: ['a', 'c'], splits: ['train', 'test'] },
+  ]);
+});
