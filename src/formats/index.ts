@@ -1,0 +1,4 @@
+export * from './checkpoints.ts';
+export * from './run-folder.ts';
+export * from './safetensors.ts';
+export * from './training-state.ts';

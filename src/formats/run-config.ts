@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { asStorageError, ConfigError, type PlainObject, writeFileAtomic } from '../core/index.ts';
+
+const recordSchema = z.object({ stage: z.string(), config: z.record(z.string(), z.unknown()) });
+
+/** What a run was started with: the stage's name and its whole resolved configuration. */
+export interface RunConfig {
+  stage: string;
+  config: PlainObject;
+}
+
+/** Dotted keys and JSON texts of all leaves; empty objects and arrays are leaves of their own. */
+function leaves(value: unknown, path: string, found: Map<string, string>): Map<string, string> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0) {
+    for (const [key, inner] of Object.entries(value)) leaves(inner, path ? `${path}.${key}` : key, found);
+  } else {
+    found.set(path, JSON.stringify(value));
+  }
+  return found;
+}
+
+export interface ConfigDifference {
+  key: string;
+  /** JSON text, or "(absent)". */
+  before: string;
+  after: string;
+}
+
+/** The leaves in which two configurations differ, by dotted key in the order of the first. */
+export function configDifferences(before: PlainObject, after: PlainObject): ConfigDifference[] {
+  const old = leaves(before, '', new Map());
+  // Through JSON, as the recorded one has been: that drops undefined and turns NaN into null.
+  const now = leaves(JSON.parse(JSON.stringify(after)), '', new Map());
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .filter((key) => old.get(key) !== now.get(key))
+    .map((key) => ({ key, before: old.get(key) ?? '(absent)', after: now.get(key) ?? '(absent)' }));
+}
+
+const isAllowed = (key: string, allowed: readonly string[]): boolean =>
+  allowed.some((prefix) => key === prefix || key.startsWith(`${prefix}.`));
+
+export async function readRunConfig(path: string): Promise<RunConfig | null> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw asStorageError(error, `reading ${path}`);
+  }
+  try {
+    return recordSchema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new ConfigError(`${path} is not the configuration of a run`, {
+      hint: 'choose another run folder',
+      cause: error,
+    });
+  }
+}
+
+export async function writeRunConfig(path: string, run: RunConfig): Promise<void> {
+  await writeFileAtomic(path, `${JSON.stringify({ stage: run.stage, config: run.config }, null, 2)}\n`);
+}
+
+/** Refuses to continue a run under another configuration, with every differing key in one message. */
+export function assertSameRun(
+  folder: string,
+  recorded: RunConfig,
+  wanted: RunConfig,
+  mayDiffer: readonly string[],
+): void {
+  if (recorded.stage !== wanted.stage) {
+    throw new ConfigError(`${folder} holds a run of "${recorded.stage}", asked for was "${wanted.stage}"`, {
+      hint: 'choose another run folder',
+    });
+  }
+  const differences = configDifferences(recorded.config, wanted.config).filter(
+    ({ key }) => !isAllowed(key, mayDiffer),
+  );
+  if (differences.length === 0) return;
+  const lines = differences.map(({ key, before, after }) => `  ${key}: the run has ${before}, got ${after}`);
+  throw new ConfigError(
+    `${folder} was started with a configuration that differs in ${differences.length} key(s):\n${lines.join('\n')}`,
+    { hint: 'repeat the settings it was started with, or choose another run folder' },
+  );
+}

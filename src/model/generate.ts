@@ -1,0 +1,110 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Completion, ConfigError, InputError, type Rng } from '../core/index.ts';
+import { tf } from '../engine/index.ts';
+import { CompletionCollector } from './generate-completions.ts';
+import { STEPS_PER_RUN } from './generate-decoding.ts';
+import { checkSampling, neverSampledTokenIds, type Sampling } from './generate-sampling.ts';
+import {
+  contextTensors,
+  type GeneratingModel,
+  rowsOf,
+  type StartOptions,
+  startDecoding,
+} from './generate-start.ts';
+import { collate, type Sequence } from './sequence.ts';
+
+export interface GenerateOptions extends StartOptions {
+  /** Completions of each prompt. The prompt itself is run once. Default 1. */
+  samplesPerPrompt?: number;
+  /** Logits are divided by this; 0 always takes the most probable token. */
+  temperature: number;
+  /** Draw only from the most probable tokens that together reach this probability. Default 1: from all. */
+  topP?: number;
+  /** Source of the draws. One number is taken from it; each row's draws depend on that number and its place. */
+  rng: Rng;
+  /** In addition to those that are never sampled (`neverSampledTokenIds`). */
+  bannedTokenIds?: readonly number[];
+  /** Checked every 64 tokens; generation then throws the signal's reason. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Samples completions of prompts of any lengths, `samplesPerPrompt` for each prompt, with cached keys and
+ * values. The log-probabilities are those of the training forward pass at this temperature over all tokens
+ * not banned; top-p narrows the draw but not the reported number. Greedy decoding reports temperature 1.
+ *
+ * ConfigError for impossible options, InputError for prompts that leave no room, EngineError when the model
+ * gives no usable probabilities.
+ */
+export async function generate(
+  model: GeneratingModel,
+  prompts: readonly Sequence[],
+  options: GenerateOptions,
+): Promise<Completion[][]> {
+  const { samplesPerPrompt = 1, maxNewTokens, signal } = options;
+  const sampling = samplingOf(model, options);
+  checkCount('samplesPerPrompt', samplesPerPrompt);
+  checkCount('maxNewTokens', maxNewTokens);
+  const maxLength = model.config.text.maxPositions - maxNewTokens;
+  if (maxLength < 1)
+    throw new InputError(
+      `${maxNewTokens} new tokens leave no room in ${model.config.text.maxPositions} positions`,
+    );
+  signal?.throwIfAborted();
+  const streamSeed = options.rng.uint32();
+  if (prompts.length === 0) return [];
+
+  const batch = collate(prompts, model.config, { maxLength });
+  const rows = rowsOf(batch.size, samplesPerPrompt);
+  const streams = Array.from({ length: rows.used }, (_, row) =>
+    options.rng.fork(streamSeed, rows.prompts[row]!, row % samplesPerPrompt),
+  );
+  const uniformsFor = (steps: number): Float32Array => drawUniforms(streams, steps, rows.size, sampling);
+  const collector = new CompletionCollector(model.tokenizer, rows.used);
+  const started = startDecoding(model, batch, rows, sampling, options, uniformsFor(1));
+  const { context, decoder } = started;
+  try {
+    let done = collector.add(1, rows.size, started.tokens, started.logProbabilities);
+    for (let made = 1; made < maxNewTokens && !done; ) {
+      await setImmediate();
+      signal?.throwIfAborted();
+      const wanted = Math.min(STEPS_PER_RUN, maxNewTokens - made);
+      const { steps, tokens, logProbabilities } = await decoder.advance(uniformsFor(wanted), wanted);
+      done = collector.add(steps, rows.size, tokens, logProbabilities);
+      made += steps;
+    }
+  } finally {
+    decoder.dispose();
+    tf.dispose(contextTensors(context));
+  }
+  const completions = collector.completions();
+  return prompts.map((_, i) => completions.slice(i * samplesPerPrompt, (i + 1) * samplesPerPrompt));
+}
+
+function samplingOf(model: GeneratingModel, options: GenerateOptions): Sampling {
+  const { temperature, topP = 1, bannedTokenIds = [] } = options;
+  const never = neverSampledTokenIds(model.config, model.tokenizer);
+  const sampling = { temperature, topP, bannedTokenIds: [...new Set([...never, ...bannedTokenIds])] };
+  checkSampling(sampling);
+  return sampling;
+}
+
+/** [steps, B]. 24 bits, so that the number stays below 1 as float32; rows that fill up the batch get 0. */
+function drawUniforms(
+  streams: readonly Rng[],
+  steps: number,
+  size: number,
+  sampling: Sampling,
+): Float32Array {
+  const uniforms = new Float32Array(steps * size);
+  if (sampling.temperature === 0) return uniforms;
+  streams.forEach((stream, row) => {
+    for (let step = 0; step < steps; step++) uniforms[step * size + row] = (stream.uint32() >>> 8) / 2 ** 24;
+  });
+  return uniforms;
+}
+
+function checkCount(name: string, value: number): void {
+  if (!Number.isInteger(value) || value < 1)
+    throw new ConfigError(`${name} is ${value}, allowed is a whole number from 1 on`);
+}

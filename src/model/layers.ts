@@ -1,0 +1,70 @@
+import { tf } from '../engine/index.ts';
+import { type Parameters, parameter } from './parameters.ts';
+
+/** x W^T + b for x [n, in] and a Hugging Face weight [out, in]; the bias is used where the model has one. */
+export function linear(parameters: Parameters, name: string, x: tf.Tensor2D): tf.Tensor2D {
+  const weight = parameter(parameters, `${name}.weight`) as tf.Tensor2D;
+  const product: tf.Tensor2D = tf.matMul(x, weight, false, true);
+  const bias = parameters.get(`${name}.bias`);
+  return bias === undefined ? product : (tf.add(product, bias) as tf.Tensor2D);
+}
+
+/** x / sqrt(mean(x^2) + epsilon) * gain over the last axis (Zhang & Sennrich 2019). */
+export function rmsNorm(parameters: Parameters, name: string, x: tf.Tensor2D, epsilon: number): tf.Tensor2D {
+  const scale = tf.rsqrt(tf.add(tf.mean(tf.square(x), -1, true), epsilon));
+  return tf.mul(tf.mul(x, scale), parameter(parameters, `${name}.weight`));
+}
+
+/** down(silu(gate(x)) * up(x)), the gated MLP of both towers (Shazeer 2020). */
+export function swiGlu(parameters: Parameters, name: string, x: tf.Tensor2D): tf.Tensor2D {
+  const gate = linear(parameters, `${name}.gate_proj`, x);
+  const up = linear(parameters, `${name}.up_proj`, x);
+  return linear(parameters, `${name}.down_proj`, tf.mul(tf.mul(gate, tf.sigmoid(gate)), up));
+}
+
+/** Rotary tables with cos and sin of full head size; the first half of sin carries a minus sign. */
+export interface Rotary<T> {
+  cos: T;
+  sin: T;
+}
+
+/**
+ * Rotary position embedding over the last axis, pairs (i, i + D/2) as in rotate_half. The sign of
+ * rotate_half is in the sin table, so that swapping the halves is all that is left to do here.
+ */
+export function rotate<T extends tf.Tensor>(x: T, { cos, sin }: Rotary<tf.Tensor>): T {
+  const half = x.shape[x.rank - 1]! / 2;
+  const begin = x.shape.map(() => 0);
+  const size = x.shape.map((n, axis) => (axis === x.rank - 1 ? half : n));
+  const first = tf.slice(x, begin, size);
+  const second = tf.slice(x, [...begin.slice(1), half], size);
+  return tf.add(tf.mul(x, cos), tf.mul(tf.concat([second, first], -1), sin));
+}
+
+/**
+ * Softmax attention. Groups of query heads share a key-value head: instead of repeating keys, the queries of
+ * a group are stacked along the time axis.
+ *
+ * @param q [B, heads, T, D] @param k [B, keyValueHeads, S, D] @param v like k
+ * @param mask added to the scores, [T, S] or [B, T, S]; about -1e9 where attention is forbidden
+ * @returns [B, heads, T, D]
+ */
+export function attention(
+  q: tf.Tensor4D,
+  k: tf.Tensor4D,
+  v: tf.Tensor4D,
+  mask?: tf.Tensor2D | tf.Tensor3D,
+): tf.Tensor4D {
+  const [batch, heads, length, size] = q.shape;
+  const [, shared, keys] = k.shape;
+  const group = heads / shared;
+  const scaled = tf.mul(q, 1 / Math.sqrt(size));
+  const stacked = tf.reshape(scaled, [batch, shared, group * length, size]);
+  let scores: tf.Tensor = tf.matMul(stacked, k, false, true);
+  if (mask !== undefined) {
+    const spread = mask.rank === 2 ? [1, 1, 1, length, keys] : [batch, 1, 1, length, keys];
+    scores = tf.add(tf.reshape(scores, [batch, shared, group, length, keys]), tf.reshape(mask, spread));
+    scores = tf.reshape(scores, [batch, shared, group * length, keys]);
+  }
+  return tf.reshape(tf.matMul(tf.softmax(scores, -1), v), [batch, heads, length, size]);
+}

@@ -1,0 +1,180 @@
+import { CheckpointError, type Rng } from '../core/index.ts';
+import { tf } from '../engine/index.ts';
+import type { TensorData } from '../formats/index.ts';
+import type { ModelConfig } from './config.ts';
+
+/** All weights of a model by their Hugging Face names, as in the released Qwen2.5-VL checkpoints. */
+export type Parameters = Map<string, tf.Variable>;
+
+/** Names and shapes of every tensor the configuration asks for, in a fixed order. Linear weights are [out, in]. */
+export function parameterShapes(config: ModelConfig): Map<string, number[]> {
+  const shapes = new Map<string, number[]>();
+  const linear = (name: string, output: number, input: number, bias: boolean) => {
+    shapes.set(`${name}.weight`, [output, input]);
+    if (bias) shapes.set(`${name}.bias`, [output]);
+  };
+  const { vision: v, text: t } = config;
+  shapes.set('visual.patch_embed.proj.weight', [
+    v.hiddenSize,
+    3,
+    v.temporalPatchSize,
+    v.patchSize,
+    v.patchSize,
+  ]);
+  for (let i = 0; i < v.depth; i++) {
+    const block = `visual.blocks.${i}`;
+    shapes.set(`${block}.norm1.weight`, [v.hiddenSize]);
+    shapes.set(`${block}.norm2.weight`, [v.hiddenSize]);
+    linear(`${block}.attn.qkv`, 3 * v.hiddenSize, v.hiddenSize, true);
+    linear(`${block}.attn.proj`, v.hiddenSize, v.hiddenSize, true);
+    linear(`${block}.mlp.gate_proj`, v.intermediateSize, v.hiddenSize, true);
+    linear(`${block}.mlp.up_proj`, v.intermediateSize, v.hiddenSize, true);
+    linear(`${block}.mlp.down_proj`, v.hiddenSize, v.intermediateSize, true);
+  }
+  const merged = v.hiddenSize * v.spatialMergeSize ** 2;
+  shapes.set('visual.merger.ln_q.weight', [v.hiddenSize]);
+  linear('visual.merger.mlp.0', merged, merged, true);
+  linear('visual.merger.mlp.2', v.outHiddenSize, merged, true);
+
+  shapes.set('model.embed_tokens.weight', [t.vocabularySize, t.hiddenSize]);
+  for (let i = 0; i < t.layers; i++) {
+    const layer = `model.layers.${i}`;
+    shapes.set(`${layer}.input_layernorm.weight`, [t.hiddenSize]);
+    shapes.set(`${layer}.post_attention_layernorm.weight`, [t.hiddenSize]);
+    linear(`${layer}.self_attn.q_proj`, t.heads * t.headSize, t.hiddenSize, true);
+    linear(`${layer}.self_attn.k_proj`, t.keyValueHeads * t.headSize, t.hiddenSize, true);
+    linear(`${layer}.self_attn.v_proj`, t.keyValueHeads * t.headSize, t.hiddenSize, true);
+    linear(`${layer}.self_attn.o_proj`, t.hiddenSize, t.heads * t.headSize, false);
+    linear(`${layer}.mlp.gate_proj`, t.intermediateSize, t.hiddenSize, false);
+    linear(`${layer}.mlp.up_proj`, t.intermediateSize, t.hiddenSize, false);
+    linear(`${layer}.mlp.down_proj`, t.hiddenSize, t.intermediateSize, false);
+  }
+  shapes.set('model.norm.weight', [t.hiddenSize]);
+  if (!t.tieWordEmbeddings) linear('lm_head', t.vocabularySize, t.hiddenSize, false);
+  return shapes;
+}
+
+/** Newer transformers write `model.visual.` and `model.language_model.`; this gives the released names. */
+export function canonicalName(name: string): string {
+  return name.replace(/^model\.visual\./, 'visual.').replace(/^model\.language_model\./, 'model.');
+}
+
+const EMBEDDING_STD = 0.5;
+const HEAD_STD = 0.02;
+/** Standard deviation of the initial logits of a tied head; see `initialValues`. */
+const TIED_LOGIT_STD = 0.25;
+const RESIDUAL_OUTPUT = /\.(attn\.proj|self_attn\.o_proj|mlp\.down_proj)\.weight$/;
+
+/**
+ * Initial weights for training from scratch, for models too small to inherit Qwen's. Linear weights are
+ * normal with std 1/sqrt(fan in), halved where they write to the residual stream; biases 0; norm gains 1;
+ * embeddings std 0.5.
+ *
+ * A tied head would turn embeddings of std 0.5 into logits of std 0.5 sqrt(hidden), a confident and wrong
+ * start. Shrinking the embeddings instead would drown the token's identity in the residual stream (the
+ * blocks write at order one). So the embeddings keep their size and the gain of the final norm, which only
+ * the head sees, starts at the value that gives logits of std 0.25.
+ */
+export function initialValues(config: ModelConfig, rng: Rng): Map<string, TensorData> {
+  const { tieWordEmbeddings, hiddenSize } = config.text;
+  const values = new Map<string, TensorData>();
+  for (const [name, shape] of parameterShapes(config)) {
+    const data = new Float32Array(sizeOf(shape));
+    if (name === 'model.norm.weight' && tieWordEmbeddings) {
+      data.fill(TIED_LOGIT_STD / (EMBEDDING_STD * Math.sqrt(hiddenSize)));
+    } else if (shape.length === 1) {
+      if (name.endsWith('.weight')) data.fill(1);
+    } else {
+      const source = rng.fork(name);
+      const std = initialStd(name, shape);
+      for (let i = 0; i < data.length; i++) data[i] = source.normal(0, std);
+    }
+    values.set(name, { shape, data });
+  }
+  return values;
+}
+
+function initialStd(name: string, shape: readonly number[]): number {
+  if (name === 'model.embed_tokens.weight') return EMBEDDING_STD;
+  if (name === 'lm_head.weight') return HEAD_STD;
+  const fanIn = sizeOf(shape) / shape[0]!;
+  return (RESIDUAL_OUTPUT.test(name) ? 0.5 : 1) / Math.sqrt(fanIn);
+}
+
+/**
+ * Makes variables of named values. Every tensor of the configuration must be there with its shape, and no
+ * other; all differences are listed in one CheckpointError.
+ */
+export function loadParameters(
+  config: ModelConfig,
+  values: ReadonlyMap<string, TensorData>,
+  origin = 'the checkpoint',
+): Parameters {
+  checkParameters(config, values, origin);
+  const parameters: Parameters = new Map();
+  for (const name of parameterShapes(config).keys()) {
+    const { shape, data } = values.get(name)!;
+    parameters.set(
+      name,
+      tf.tidy(() => tf.variable(tf.tensor(data, [...shape], 'float32'))),
+    );
+  }
+  return parameters;
+}
+
+/** CheckpointError unless the names and shapes are exactly those of the configuration. */
+export function checkParameters(
+  config: ModelConfig,
+  found: ReadonlyMap<string, { shape: readonly number[] }>,
+  origin: string,
+): void {
+  const expected = parameterShapes(config);
+  const missing = [...expected.keys()].filter((name) => !found.has(name));
+  const extra = [...found.keys()].filter((name) => !expected.has(name));
+  const misshaped: string[] = [];
+  for (const [name, shape] of expected) {
+    const got = found.get(name)?.shape;
+    if (got !== undefined && got.join() !== shape.join()) {
+      misshaped.push(`${name} is [${got.join(', ')}] instead of [${shape.join(', ')}]`);
+    }
+  }
+  const problems = [
+    ...listed('missing', missing),
+    ...listed('not in the configuration', extra),
+    ...listed('wrong shape', misshaped),
+  ];
+  if (problems.length > 0) {
+    throw new CheckpointError(`${origin} does not fit its configuration:\n${problems.join('\n')}`, {
+      hint: 'check that config.json and the weights belong to the same model',
+    });
+  }
+}
+
+/** Copies the current values out of the engine. */
+export async function exportParameters(parameters: Parameters): Promise<Map<string, TensorData>> {
+  const values = new Map<string, TensorData>();
+  for (const [name, variable] of parameters) {
+    const data = (await variable.data()) as Float32Array;
+    values.set(name, { shape: variable.shape, data: new Float32Array(data) });
+  }
+  return values;
+}
+
+export function disposeParameters(parameters: Parameters): void {
+  for (const variable of parameters.values()) variable.dispose();
+}
+
+/** A parameter that the model's code asks for; absence is a defect of ours, not of the checkpoint. */
+export function parameter(parameters: Parameters, name: string): tf.Variable {
+  const variable = parameters.get(name);
+  if (variable === undefined) throw new RangeError(`the model has no parameter "${name}"`);
+  return variable;
+}
+
+export const sizeOf = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1);
+
+function listed(label: string, names: string[]): string[] {
+  if (names.length === 0) return [];
+  const shown = names.slice(0, 5).join('; ');
+  return [`  ${label} (${names.length}): ${shown}${names.length > 5 ? '; ...' : ''}`];
+}

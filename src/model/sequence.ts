@@ -1,0 +1,196 @@
+import { InputError, type TokenRole } from '../core/index.ts';
+import type { ModelConfig } from './config.ts';
+import type { ProcessedImage } from './image-processor.ts';
+import { multimodalPositions, rotaryTables } from './positions.ts';
+import { stackPatches, type VisionPlan, visionPlan } from './vision-plan.ts';
+
+/** A tokenised conversation: image-pad tokens are expanded already, one run for each entry of `images`. */
+export interface Sequence {
+  tokenIds: readonly number[];
+  /** One per token. Only 'action' tokens carry loss and advantage. */
+  roles: readonly TokenRole[];
+  images: readonly ProcessedImage[];
+}
+
+/** Images of one grid, encoded together. An image used by several sequences of the batch is here once. */
+export interface ImageGroup {
+  plan: VisionPlan;
+  count: number;
+  images: readonly ProcessedImage[];
+  /** [count * plan.patches, rowLength] in plan order. */
+  patches: Float32Array;
+}
+
+/** The tokens to be scored, in sequence order; entries from `count` on are padding of weight 0. */
+export interface ActionTokens {
+  count: number;
+  /** Row of [B * T] whose hidden state predicts the token (the position before it). */
+  rows: Int32Array;
+  tokenIds: Int32Array;
+  /** Index of the sequence in the batch. */
+  sequences: Int32Array;
+  /** 1 for a token, 0 for padding. */
+  weights: Float32Array;
+}
+
+/** A right-padded batch of B sequences of T tokens, as plain arrays. */
+export interface Batch {
+  size: number;
+  length: number;
+  lengths: Int32Array;
+  /** [B, T] */
+  tokenIds: Int32Array;
+  /** [B, T] rows for `embed`: token ids, and vocabulary size + image row at image-pad positions. */
+  inputRows: Int32Array;
+  /** [B] */
+  ropeDeltas: Int32Array;
+  /** Rotary tables [B, T, headSize]. */
+  cos: Float32Array;
+  sin: Float32Array;
+  images: ImageGroup[];
+  actions: ActionTokens;
+}
+
+export interface CollateOptions {
+  /** T is rounded up to a multiple of this, so that compiled graphs are reused. Default 16. */
+  padTo?: number;
+  /** Sequences above this are an InputError: cutting one would cut its image or its answer. */
+  maxLength?: number;
+}
+
+/** The action list is padded to a multiple of this many tokens per sequence, again for graph reuse. */
+const ACTIONS_PER_SEQUENCE_STEP = 8;
+
+/** Makes a batch of sequences. InputError for an image-pad mismatch, an empty or an over-long sequence. */
+export function collate(
+  sequences: readonly Sequence[],
+  config: ModelConfig,
+  options: CollateOptions = {},
+): Batch {
+  const { padTo = 16, maxLength = config.text.maxPositions } = options;
+  if (sequences.length === 0) throw new InputError('a batch needs at least one sequence');
+  sequences.forEach((sequence, index) => {
+    checkSequence(sequence, index, maxLength, config);
+  });
+  const size = sequences.length;
+  const longest = Math.max(...sequences.map((sequence) => sequence.tokenIds.length));
+  const length = Math.ceil(longest / padTo) * padTo;
+  const { groups, firstRows } = groupImages(
+    sequences.flatMap((sequence) => sequence.images),
+    config,
+  );
+  const tokenIds = new Int32Array(size * length).fill(config.tokens.pad ?? config.tokens.eos[0] ?? 0);
+  const inputRows = new Int32Array(size * length);
+  const ropeDeltas = new Int32Array(size);
+  const positions = new Int32Array(3 * size * length);
+  sequences.forEach((sequence, b) => {
+    const own = sequence.tokenIds.length;
+    tokenIds.set(sequence.tokenIds, b * length);
+    inputRows.set(tokenIds.subarray(b * length, (b + 1) * length), b * length);
+    let at = 0;
+    for (const image of sequence.images) {
+      const first = config.text.vocabularySize + firstRows.get(image)!;
+      at = sequence.tokenIds.indexOf(config.tokens.imagePad, at);
+      const tokens = visionPlan(image.grid, config.vision).tokens;
+      for (let k = 0; k < tokens; k++, at++) inputRows[b * length + at] = first + k;
+    }
+    const grids = sequence.images.map((image) => image.grid);
+    const placed = multimodalPositions(sequence.tokenIds, grids, config);
+    ropeDeltas[b] = placed.ropeDelta;
+    for (let axis = 0; axis < 3; axis++) {
+      positions.set(placed.positions.subarray(axis * own, (axis + 1) * own), (axis * size + b) * length);
+    }
+  });
+  return {
+    size,
+    length,
+    lengths: Int32Array.from(sequences, (sequence) => sequence.tokenIds.length),
+    tokenIds,
+    inputRows,
+    ropeDeltas,
+    ...rotaryTables(positions, config.text),
+    images: groups,
+    actions: collectActions(sequences, length),
+  };
+}
+
+function checkSequence(sequence: Sequence, index: number, maxLength: number, config: ModelConfig): void {
+  const { tokenIds, roles } = sequence;
+  if (tokenIds.length === 0) throw new InputError(`sequence ${index} has no tokens`);
+  if (roles.length !== tokenIds.length) {
+    throw new InputError(`sequence ${index} has ${tokenIds.length} tokens but ${roles.length} roles`);
+  }
+  if (tokenIds.length > maxLength) {
+    throw new InputError(
+      `sequence ${index} has ${tokenIds.length} tokens, at most ${maxLength} are allowed`,
+      {
+        hint: 'shorten the text or lower max_pixels; sequences are never cut, which would destroy the prompt',
+      },
+    );
+  }
+  if (roles[0] === 'action') {
+    throw new InputError(`sequence ${index} starts with an action token, which nothing predicts`);
+  }
+  for (const id of tokenIds) {
+    if (!(Number.isInteger(id) && id >= 0 && id < config.text.vocabularySize)) {
+      throw new InputError(
+        `sequence ${index} has token id ${id}, the vocabulary is ${config.text.vocabularySize}`,
+      );
+    }
+  }
+}
+
+/** Groups distinct images by grid; rows of the image embeddings follow the groups in order. */
+export function groupImages(images: Iterable<ProcessedImage>, config: ModelConfig) {
+  const byGrid = new Map<string, ProcessedImage[]>();
+  const distinct = new Set(images);
+  for (const image of distinct) {
+    const key = `${image.grid.h}x${image.grid.w}`;
+    const group = byGrid.get(key);
+    if (group === undefined) byGrid.set(key, [image]);
+    else group.push(image);
+  }
+  const groups: ImageGroup[] = [];
+  const firstRows = new Map<ProcessedImage, number>();
+  let row = 0;
+  for (const images of byGrid.values()) {
+    const plan = visionPlan(images[0]!.grid, config.vision);
+    for (const image of images) {
+      firstRows.set(image, row);
+      row += plan.tokens;
+    }
+    groups.push({ plan, count: images.length, images, patches: stackPatches(images, plan) });
+  }
+  return { groups, firstRows };
+}
+
+function collectActions(sequences: readonly Sequence[], length: number): ActionTokens {
+  const found: { row: number; tokenId: number; sequence: number }[] = [];
+  sequences.forEach(({ tokenIds, roles }, sequence) => {
+    roles.forEach((role, t) => {
+      if (role === 'action') found.push({ row: sequence * length + t - 1, tokenId: tokenIds[t]!, sequence });
+    });
+  });
+  const step = sequences.length * ACTIONS_PER_SEQUENCE_STEP;
+  const padded = Math.max(1, Math.ceil(found.length / step)) * step;
+  const actions: ActionTokens = {
+    count: found.length,
+    rows: new Int32Array(padded),
+    tokenIds: new Int32Array(padded),
+    sequences: new Int32Array(padded),
+    weights: new Float32Array(padded),
+  };
+  found.forEach(({ row, tokenId, sequence }, i) => {
+    actions.rows[i] = row;
+    actions.tokenIds[i] = tokenId;
+    actions.sequences[i] = sequence;
+    actions.weights[i] = 1;
+  });
+  return actions;
+}
+
+/** Tokens a model must never sample: they stand for pictures, or lie beyond the tokenizer. */
+export function visionTokenIds(config: ModelConfig): number[] {
+  const { imagePad, videoPad, visionStart, visionEnd } = config.tokens;
+  return [imagePad, videoPad, visionStart, visionEnd];
+}

@@ -1,0 +1,106 @@
+import { tf } from '../engine/index.ts';
+import type { TextConfig } from './config.ts';
+import { attention, linear, type Rotary, rmsNorm, rotate, swiGlu } from './layers.ts';
+import { type Parameters, parameter } from './parameters.ts';
+
+/**
+ * How a layer attends: q [B, heads, T, D], k and v [B, keyValueHeads, T, D], all rotated already, give
+ * [B, heads, T, D]. Training, prefill and cached decoding differ in this function alone.
+ */
+export type Attend = (layer: number, q: tf.Tensor4D, k: tf.Tensor4D, v: tf.Tensor4D) => tf.Tensor4D;
+
+/**
+ * The language model between embeddings and head.
+ *
+ * @param embeddings [B, T, hidden] @param rotary tables [B, T, headSize] (`rotaryTables`)
+ * @returns hidden states [B, T, hidden] after the final norm
+ */
+export function languageForward(
+  parameters: Parameters,
+  config: TextConfig,
+  embeddings: tf.Tensor3D,
+  rotary: Rotary<tf.Tensor3D>,
+  attend: Attend,
+): tf.Tensor3D {
+  const [batch, length, hidden] = embeddings.shape;
+  const perHead: [number, number, number, number] = [batch, length, 1, config.headSize];
+  const tables: Rotary<tf.Tensor> = {
+    cos: tf.reshape(rotary.cos, perHead),
+    sin: tf.reshape(rotary.sin, perHead),
+  };
+  let x = tf.reshape(embeddings, [batch * length, hidden]) as tf.Tensor2D;
+  for (let layer = 0; layer < config.layers; layer++) {
+    x = block(parameters, config, layer, batch, x, tables, attend);
+  }
+  const normed = rmsNorm(parameters, 'model.norm', x, config.rmsNormEpsilon);
+  return tf.reshape(normed, [batch, length, hidden]);
+}
+
+function block(
+  parameters: Parameters,
+  config: TextConfig,
+  layer: number,
+  batch: number,
+  x: tf.Tensor2D,
+  tables: Rotary<tf.Tensor>,
+  attend: Attend,
+): tf.Tensor2D {
+  const name = `model.layers.${layer}`;
+  const length = x.shape[0] / batch;
+  const { heads, keyValueHeads, headSize, rmsNormEpsilon } = config;
+  const normed = rmsNorm(parameters, `${name}.input_layernorm`, x, rmsNormEpsilon);
+  const project = (which: string, count: number): tf.Tensor4D =>
+    tf.reshape(linear(parameters, `${name}.self_attn.${which}_proj`, normed), [
+      batch,
+      length,
+      count,
+      headSize,
+    ]);
+  const headsFirst = (t: tf.Tensor4D): tf.Tensor4D => tf.transpose(t, [0, 2, 1, 3]);
+  const mixed = attend(
+    layer,
+    headsFirst(rotate(project('q', heads), tables)),
+    headsFirst(rotate(project('k', keyValueHeads), tables)),
+    headsFirst(project('v', keyValueHeads)),
+  );
+  const joined = tf.reshape(headsFirst(mixed), [batch * length, heads * headSize]) as tf.Tensor2D;
+  const attended = tf.add(x, linear(parameters, `${name}.self_attn.o_proj`, joined)) as tf.Tensor2D;
+  const second = rmsNorm(parameters, `${name}.post_attention_layernorm`, attended, rmsNormEpsilon);
+  return tf.add(attended, swiGlu(parameters, `${name}.mlp`, second));
+}
+
+/** Receives the rotated keys and the values of each layer, [B, keyValueHeads, T, D]. */
+export type KeyValueSink = (layer: number, k: tf.Tensor4D, v: tf.Tensor4D) => void;
+
+/**
+ * Causal attention over a right-padded batch, for training and prefill. Padding needs no mask of its own:
+ * it lies to the right of every real token, where causality already hides it.
+ */
+export function causalAttention(length: number, sink?: KeyValueSink): Attend {
+  const mask = new Float32Array(length * length);
+  for (let i = 0; i < length; i++) mask.fill(-1e9, i * length + i + 1, (i + 1) * length);
+  const maskTensor = tf.tensor2d(mask, [length, length]);
+  return (layer, q, k, v) => {
+    sink?.(layer, k, v);
+    return attention(q, k, v, maskTensor);
+  };
+}
+
+/** Logits [n, vocabulary] of hidden states [n, hidden], through the tied or separate head. */
+export function languageHead(parameters: Parameters, config: TextConfig, hidden: tf.Tensor2D): tf.Tensor2D {
+  const name = config.tieWordEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
+  return tf.matMul(hidden, parameter(parameters, name) as tf.Tensor2D, false, true);
+}
+
+/**
+ * Embeddings [B, T, hidden] of input rows: a row below the vocabulary size is a token id, vocabulary size + r
+ * is row r of the image embeddings. One gather serves both, so one scatter serves their gradients.
+ *
+ * @param rows int32 [B, T] @param imageEmbeddings [R, hidden], absent in a batch without images
+ */
+export function embed(parameters: Parameters, rows: tf.Tensor2D, imageEmbeddings?: tf.Tensor2D): tf.Tensor3D {
+  const words = parameter(parameters, 'model.embed_tokens.weight') as tf.Tensor2D;
+  const table = imageEmbeddings === undefined ? words : tf.concat([words, imageEmbeddings], 0);
+  const [batch, length] = rows.shape;
+  return tf.reshape(tf.gather(table, tf.reshape(rows, [batch * length])), [batch, length, words.shape[1]!]);
+}

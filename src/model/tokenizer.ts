@@ -1,0 +1,68 @@
+import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
+import { z } from 'zod';
+import { CheckpointError, type Tokenizer } from '../core/index.ts';
+import type { ModelConfig } from './config.ts';
+
+const tokenizerSchema = z.looseObject({
+  model: z.looseObject({ type: z.literal('BPE') }),
+  added_tokens: z.array(z.looseObject({ id: z.int().min(0), content: z.string() })),
+});
+
+/** A tokenizer.json (byte-level BPE, as Qwen2 uses) behind the product's own interface. */
+export class BpeTokenizer implements Tokenizer {
+  readonly vocabularySize: number;
+  readonly endOfSequenceIds: readonly number[];
+  readonly padId: number;
+  readonly #inner: HuggingFaceTokenizer;
+
+  /** CheckpointError when the files are not a BPE tokenizer or disagree with the model's configuration. */
+  constructor(
+    tokenizerJson: unknown,
+    tokenizerConfig: unknown,
+    config: ModelConfig,
+    origin = 'tokenizer.json',
+  ) {
+    const parsed = tokenizerSchema.safeParse(tokenizerJson);
+    if (!parsed.success) {
+      const problem = parsed.error.issues[0]!;
+      throw new CheckpointError(
+        `${origin} is not a BPE tokenizer: ${problem.path.join('.')} ${problem.message}`,
+      );
+    }
+    this.#inner = new HuggingFaceTokenizer(tokenizerJson as object, tokenizerConfig as object);
+    this.vocabularySize = 1 + Math.max(...this.#inner.get_vocab(true).values());
+    if (this.vocabularySize > config.text.vocabularySize) {
+      throw new CheckpointError(
+        `${origin} has ${this.vocabularySize} tokens, the model only ${config.text.vocabularySize}`,
+        { hint: 'tokenizer.json and config.json must come from the same model' },
+      );
+    }
+    this.endOfSequenceIds = this.#endIds(config, origin);
+    this.padId = config.tokens.pad ?? this.endOfSequenceIds[0]!;
+  }
+
+  encode(text: string): number[] {
+    return this.#inner.encode(text, { add_special_tokens: false }).ids;
+  }
+
+  /** The text of the ids; special tokens are left out unless `keepSpecial`. Broken UTF-8 becomes U+FFFD. */
+  decode(ids: readonly number[], options: { keepSpecial?: boolean } = {}): string {
+    if (ids.length === 0) return ''; // the library refuses an empty list
+    return this.#inner.decode([...ids], {
+      skip_special_tokens: !(options.keepSpecial ?? false),
+      clean_up_tokenization_spaces: false,
+    });
+  }
+
+  tokenId(token: string): number | undefined {
+    return this.#inner.token_to_id(token);
+  }
+
+  /** A turn ends with <|im_end|>, a document with <|endoftext|>; either stops generation. */
+  #endIds(config: ModelConfig, origin: string): number[] {
+    const named = ['<|im_end|>', '<|endoftext|>'].map((token) => this.tokenId(token));
+    const ids = new Set([...named, ...config.tokens.eos].filter((id) => id !== undefined));
+    if (ids.size === 0) throw new CheckpointError(`${origin} has no end-of-sequence token`);
+    return [...ids];
+  }
+}

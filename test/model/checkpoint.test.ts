@@ -1,0 +1,176 @@
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { buildTokenizer } from '../../scripts/build-tokenizer.ts';
+import { CheckpointError, InputError, Rng, StorageError } from '../../src/core/index.ts';
+import { tf } from '../../src/engine/index.ts';
+import { SafetensorsFile, type TensorData, writeSafetensors } from '../../src/formats/index.ts';
+import {
+  appendTokens,
+  createModel,
+  exportParameters,
+  initialValues,
+  loadModel,
+  loadModelFormat,
+  type ModelFormat,
+  preprocess,
+  promptSequence,
+  readModelMetadata,
+  saveModel,
+} from '../../src/model/index.ts';
+import { randomImage, TINY_CONFIG } from './tiny.ts';
+
+const MINI = new URL('../../models/qwen2.5-vl-mini/', import.meta.url).pathname;
+let folder: string;
+let format: ModelFormat;
+
+beforeAll(() => tf.setBackend('cpu'));
+
+/** A folder without weights: the tiny towers with the miniature's template and a tokenizer of one sentence. */
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'model-'));
+  const tokenizer = buildTokenizer('Rate the quality of the image.', 1);
+  const first = tokenizer.added_tokens[0]!.id;
+  const names = [
+    'bos_token_id',
+    '',
+    'eos_token_id',
+    'vision_start_token_id',
+    'vision_end_token_id',
+    'image_token_id',
+    'video_token_id',
+  ];
+  const ids = Object.fromEntries(names.map((name, i) => [name, first + i]).filter(([name]) => name !== ''));
+  const config = {
+    ...TINY_CONFIG,
+    ...ids,
+    pad_token_id: first,
+    vocab_size: first + 7,
+    vision_config: { ...TINY_CONFIG.vision_config, patch_size: 14, window_size: 56 },
+    a_key_we_do_not_read: [1],
+  };
+  await writeFile(join(folder, 'config.json'), JSON.stringify(config));
+  await writeFile(join(folder, 'tokenizer.json'), JSON.stringify(tokenizer));
+  for (const name of ['tokenizer_config.json', 'preprocessor_config.json', 'generation_config.json']) {
+    await cp(join(MINI, name), join(folder, name));
+  }
+  format = await loadModelFormat(folder);
+});
+
+const values = () => initialValues(format.config, new Rng(1));
+
+describe('saveModel and loadModel', () => {
+  test('F32 weights come back to the bit', async () => {
+    await saveModel(createModel(format, values()), folder, { dtype: 'F32' });
+    expect(await exportParameters((await loadModel(folder)).parameters)).toEqual(values());
+  });
+
+  test('BF16 weights come back within half a unit in the last of 8 bits', async () => {
+    await saveModel(createModel(format, values()), folder);
+    const loaded = await exportParameters((await loadModel(folder)).parameters);
+    for (const [name, { data }] of values()) {
+      const got = loaded.get(name)!.data;
+      data.forEach((x, i) => {
+        expect(Math.abs(got[i]! - x)).toBeLessThanOrEqual(Math.abs(x) * 2 ** -8);
+      });
+    }
+  });
+
+  test('metadata and keys we do not read are kept', async () => {
+    const target = join(folder, 'saved');
+    await saveModel(createModel(format, values()), target, { metadata: { step: '7' } });
+    expect(await readModelMetadata(target)).toEqual({ format: 'pt', step: '7' });
+    const config = JSON.parse(await readFile(join(target, 'config.json'), 'utf8')) as Record<string, unknown>;
+    expect(config.a_key_we_do_not_read).toEqual([1]);
+    expect(config.torch_dtype).toBe('bfloat16');
+  });
+
+  test('a saved folder saves to an equal folder', async () => {
+    const [a, b] = [join(folder, 'a'), join(folder, 'b')];
+    await saveModel(createModel(format, values()), a);
+    await saveModel(await loadModel(a), b);
+    expect(await readdir(b)).toEqual(await readdir(a));
+    for (const name of await readdir(a)) {
+      expect(await readFile(join(b, name)), name).toEqual(await readFile(join(a, name)));
+    }
+  });
+
+  test('shards with the names of newer transformers, and a second copy of a tied head', async () => {
+    const renamed = [...values()].map(([name, tensor]): [string, TensorData] => [
+      name.replace(/^visual\./, 'model.visual.').replace(/^model\.(?!visual)/, 'model.language_model.'),
+      tensor,
+    ]);
+    renamed.push(['lm_head.weight', values().get('model.embed_tokens.weight')!]);
+    await writeSafetensors(join(folder, 'model-00001-of-00002.safetensors'), new Map(renamed.slice(0, 9)));
+    await writeSafetensors(join(folder, 'model-00002-of-00002.safetensors'), new Map(renamed.slice(9)));
+    expect(await exportParameters((await loadModel(folder)).parameters)).toEqual(values());
+  });
+
+  test('a tensor in two shards is refused', async () => {
+    await writeSafetensors(join(folder, 'model-00001-of-00002.safetensors'), values());
+    await writeSafetensors(join(folder, 'model-00002-of-00002.safetensors'), values());
+    await expect(loadModel(folder)).rejects.toThrow('twice');
+  });
+
+  test('weights of another configuration are refused before they are read', async () => {
+    const wrong = values();
+    wrong.delete('model.norm.weight');
+    await writeSafetensors(join(folder, 'model.safetensors'), wrong);
+    await expect(loadModel(folder)).rejects.toThrow('missing (1): model.norm.weight');
+  });
+
+  test('a folder without weights, template or existence', async () => {
+    await expect(loadModel(folder)).rejects.toThrow('no model.safetensors');
+    await writeFile(join(folder, 'tokenizer_config.json'), '{}');
+    await expect(loadModelFormat(folder)).rejects.toThrow('no chat template');
+    await writeFile(join(folder, 'config.json'), '{');
+    await expect(loadModelFormat(folder)).rejects.toThrow(CheckpointError);
+    await rm(folder, { recursive: true });
+    await expect(loadModelFormat(folder)).rejects.toThrow(StorageError);
+  });
+
+  test('weights are stored under the released names', async () => {
+    await saveModel(createModel(format, values()), folder);
+    const file = await SafetensorsFile.open(join(folder, 'model.safetensors'));
+    expect(file.tensors.get('visual.merger.mlp.2.weight')).toMatchObject({ dtype: 'BF16', shape: [16, 64] });
+    expect(file.tensors.has('lm_head.weight')).toBe(false);
+    await file.close();
+  });
+});
+
+describe('promptSequence', () => {
+  const question = [
+    { role: 'system' as const, content: 'Rate.' },
+    {
+      role: 'user' as const,
+      content: [
+        { type: 'image' as const },
+        { type: 'text' as const, text: 'Rate the quality of the image.' },
+      ],
+    },
+  ];
+  // 112 x 56 pixels are 8 x 4 patches, 8 image tokens.
+  const image = () => preprocess(randomImage(112, 56, 1), format.processor);
+
+  test('the text of the template, one pad per image token', () => {
+    const { tokenIds, roles } = promptSequence(format, question, [image()]);
+    expect(format.tokenizer.decode(tokenIds, { keepSpecial: true })).toBe(
+      `<|im_start|>system\nRate.<|im_end|>\n<|im_start|>user\n<|vision_start|>${'<|image_pad|>'.repeat(8)}` +
+        '<|vision_end|>Rate the quality of the image.<|im_end|>\n<|im_start|>assistant\n',
+    );
+    expect(new Set(roles)).toEqual(new Set(['prompt']));
+  });
+
+  test('a response is appended as action', () => {
+    const prompt = promptSequence(format, question, [image()]);
+    const answered = appendTokens(prompt, [1, 2], 'action');
+    expect(answered.tokenIds.slice(-2)).toEqual([1, 2]);
+    expect(answered.roles.slice(-3)).toEqual(['prompt', 'action', 'action']);
+  });
+
+  test.each([0, 2])('%i images for one place are refused', (count) => {
+    const images = Array.from({ length: count }, image);
+    expect(() => promptSequence(format, question, images)).toThrow(InputError);
+  });
+});
