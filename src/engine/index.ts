@@ -1,2 +1,14 @@
 /** The only room that imports TensorFlow.js and onnxruntime-node. */
 export * as tf from '@tensorflow/tfjs';
+export * from './decode/index.ts';
+export type { Provider } from './native-binding.ts';
+export * from './optimizer/index.ts';
+export {
+  type EngineInfo,
+  type EngineOptions,
+  type EngineStats,
+  engineStats,
+  runPending,
+  startEngine,
+  stopEngine,
+} from './start.ts';
