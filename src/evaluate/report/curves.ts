@@ -1,0 +1,143 @@
+import { renderChart, SERIES_COLORS } from './charts.ts';
+import { type Html, html, NOTHING } from './html.ts';
+import { PANEL_IDS, PANELS, type PanelId, panelOf } from './panels.ts';
+import type { MetricRow, StageReport } from './report-data.ts';
+
+interface Point {
+  step: number;
+  value: number;
+}
+
+export interface Series {
+  name: string;
+  points: Point[];
+  /** Values that were logged but not finite: gaps, not zeros. */
+  notFinite: number;
+}
+
+/** The series of a stage by panel; those no panel claims come last, under "other". */
+export function seriesByPanel(rows: readonly MetricRow[]): Map<PanelId | 'other', Series[]> {
+  const all = new Map<string, Series>();
+  for (const row of rows) {
+    for (const [name, value] of Object.entries(row)) {
+      if (name === 'step') continue;
+      const series = all.get(name) ?? { name, points: [], notFinite: 0 };
+      all.set(name, series);
+      if (typeof value === 'number' && Number.isFinite(value)) series.points.push({ step: row.step, value });
+      else series.notFinite++;
+    }
+  }
+  const panels = new Map<PanelId | 'other', Series[]>();
+  for (const series of all.values()) {
+    const id = panelOf(series.name) ?? 'other';
+    panels.set(id, [...(panels.get(id) ?? []), series]);
+  }
+  return panels;
+}
+
+/** All curves of a stage: the expected panels in their order, then further ones, then the rest folded away. */
+export async function stageSection(stage: StageReport): Promise<Html> {
+  const panels = seriesByPanel(stage.rows);
+  const ids = [...stage.expects, ...PANEL_IDS.filter((id) => !stage.expects.includes(id) && panels.has(id))];
+  const figures: Html[] = [];
+  for (const id of ids)
+    figures.push(await panelFigure(PANELS[id].title, PANELS[id].axis, panels.get(id) ?? []));
+  const others: Html[] = [];
+  for (const series of panels.get('other') ?? []) others.push(await panelFigure(series.name, '', [series]));
+  const last = stage.rows.at(-1)?.step;
+  return html`<section class="stage"><h3>${stage.name}</h3>
+<p class="note">${last === undefined ? 'No step was logged.' : `${stage.rows.length} logged rows, last step ${last}.`}</p>
+<div class="charts">${figures}</div>
+${others.length === 0 ? NOTHING : html`<details><summary>${others.length} further series</summary><div class="charts">${others}</div></details>`}
+</section>`;
+}
+
+async function panelFigure(title: string, axis: string, series: readonly Series[]): Promise<Html> {
+  const drawn = series.filter((one) => one.points.length > 0);
+  const empty = series.filter((one) => one.points.length === 0).map((one) => one.name);
+  if (drawn.length === 0) {
+    const why =
+      empty.length === 0 ? 'not logged in this run' : `logged without a finite value: ${empty.join(', ')}`;
+    return html`<figure class="chart missing" data-panel="${title}"><figcaption>${title}</figcaption><p>missing: ${why}</p></figure>`;
+  }
+  const points = drawn.reduce((sum, one) => sum + one.points.length, 0);
+  const gaps = series.reduce((sum, one) => sum + one.notFinite, 0);
+  const smoothed = Math.max(...drawn.map((one) => smoothingWindow(one.points.length)));
+  const notes = [
+    ...(smoothed > 1 ? [`bold: mean of ${smoothed} rows`] : []),
+    ...(gaps > 0 ? [`${gaps} value(s) not finite, left out`] : []),
+    ...(empty.length > 0 && gaps === 0 ? [`missing: ${empty.join(', ')}`] : []),
+  ];
+  const svg = await renderChart(curveSpec(axis, drawn));
+  const legend = drawn.map((one, i) => html`<li style="--swatch: ${colorOf(i)}">${one.name}</li>`);
+  return html`<figure class="chart" data-panel="${title}" data-points="${points}"><figcaption>${title}${
+    notes.length === 0 ? NOTHING : html` <small>${notes.join('; ')}</small>`
+  }</figcaption>${svg}${title === drawn[0]!.name ? NOTHING : html`<ul class="legend">${legend}</ul>`}</figure>`;
+}
+
+// The first colour is a grey for baselines; curves start at the accent.
+const colorOf = (i: number): string => SERIES_COLORS[(i + 1) % SERIES_COLORS.length]!;
+
+const smoothingWindow = (n: number): number => (n < 40 ? 1 : 2 * Math.round(n / 50) + 1);
+
+/** Mean over up to `window` neighbours; the window shrinks at both ends. */
+export function centredMean(points: readonly Point[], window: number): Point[] {
+  const half = (window - 1) / 2;
+  return points.map(({ step }, i) => {
+    const reach = Math.min(half, i, points.length - 1 - i);
+    const near = points.slice(i - reach, i + reach + 1);
+    return { step, value: near.reduce((sum, point) => sum + point.value, 0) / near.length };
+  });
+}
+
+function curveSpec(axis: string, drawn: readonly Series[]): Parameters<typeof renderChart>[0] {
+  const names = drawn.map((one) => one.name);
+  const rows = drawn.flatMap(({ name, points }) => {
+    const window = smoothingWindow(points.length);
+    return [
+      ...points.map((point) => ({ ...point, name, raw: window > 1 })),
+      ...(window > 1 ? centredMean(points, window).map((point) => ({ ...point, name, raw: false })) : []),
+    ];
+  });
+  const single = drawn.every((one) => one.points.length === 1);
+  const encoding = {
+    x: {
+      field: 'step',
+      type: 'quantitative' as const,
+      title: 'step',
+      axis: { grid: false, tickCount: 5 },
+      scale: { nice: false },
+    },
+    y: {
+      field: 'value',
+      type: 'quantitative' as const,
+      title: axis === '' ? null : axis,
+      axis: { tickCount: 5 },
+      scale: { zero: false },
+    },
+    color: {
+      field: 'name',
+      type: 'nominal' as const,
+      sort: names,
+      scale: { domain: names, range: names.map((_, i) => colorOf(i)) },
+      legend: null,
+    },
+  };
+  return {
+    width: 320,
+    height: 170,
+    data: { values: rows },
+    layer: [
+      {
+        transform: [{ filter: 'datum.raw' }],
+        mark: { type: 'line', strokeWidth: 1, opacity: 0.3 },
+        encoding,
+      },
+      {
+        transform: [{ filter: '!datum.raw' }],
+        mark: single ? { type: 'point', filled: true, size: 40 } : { type: 'line', strokeWidth: 2 },
+        encoding,
+      },
+    ],
+  };
+}

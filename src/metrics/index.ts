@@ -1,0 +1,10 @@
+export * from './bootstrap.ts';
+export * from './correlation.ts';
+export * from './error-size.ts';
+export * from './fisher.ts';
+export { krcc } from './krcc.ts';
+export * from './logistic-fit.ts';
+export type { LogisticModel } from './logistic-models.ts';
+export { averageRanks } from './ranks.ts';
+export * from './resampled.ts';
+export * from './result.ts';

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { centredMean } from '../../src/evaluate/report/curves.ts';
+import { bestPredictions, worstPredictions } from '../../src/evaluate/report/gallery.ts';
+import { escapeHtml, html } from '../../src/evaluate/report/html.ts';
+import { signed } from '../../src/evaluate/report/numbers.ts';
+import { panelOf } from '../../src/evaluate/report/panels.ts';
+import { mediaType } from '../../src/evaluate/report/pictures.ts';
+import { prediction } from './prediction-factory.ts';
+
+describe('panelOf', () => {
+  it.each([
+    ['loss', 'loss'],
+    ['train/loss', 'loss'],
+    ['validationLoss', 'loss'],
+    ['validation/srcc', 'validation'],
+    ['validationPlcc', 'validation'],
+    ['reward', 'reward'],
+    ['reward/consistency', 'reward'],
+    ['rewards/accuracy/mean', 'reward'],
+    ['rewardFormat', 'reward'],
+    ['kl', 'kl'],
+    ['klToReference', 'kl'],
+    ['entropy', 'entropy'],
+    ['completionLength', 'length'],
+    ['completions/mean_length', 'length'],
+  ])('%s is %s', (name, panel) => expect(panelOf(name)).toBe(panel));
+  it.each([
+    'reward_std',
+    'rewardStd',
+    'rewards/accuracy/std',
+    'frac_reward_zero_std',
+    'learningRate',
+    'clipRatio',
+    'weakly',
+  ])('%s is no panel of its own', (name) => expect(panelOf(name)).toBeUndefined());
+});
+
+describe('html', () => {
+  it('escapes values and leaves markup alone', () => {
+    expect(html`<i>${'<&"\'>'}${html`<b>${1}</b>`}${['a', html`<br>`]}</i>`.markup).toBe(
+      '<i>&lt;&amp;&quot;&#39;&gt;<b>1</b>a<br></i>',
+    );
+  });
+  it('keeps line breaks and tabs, and shows other control characters as replaced', () => {
+    expect(escapeHtml('a\n\tb\u0000\u001bc')).toBe('a\n\tb\uFFFD\uFFFDc');
+  });
+});
+
+describe('signed', () => {
+  it.each([
+    [0.1234, '+0.123'],
+    [-2, '\u22122.000'],
+    [0, '\u00B10.000'],
+    [-0.0004, '\u00B10.000'],
+  ])('%f', (value, text) => expect(signed(value)).toBe(text));
+});
+
+describe('gallery choice', () => {
+  // Errors 0.0 .. 0.9 in steps of 0.1; the first five are "bad", the rest "excellent".
+  const rows = Array.from({ length: 10 }, (_, i) => {
+    const mos = i < 5 ? 1 : 4.5;
+    return prediction(`i${i}`, mos, mos + i / 10);
+  });
+  it('worst: largest errors first, missing scores left out', () => {
+    const chosen = worstPredictions([...rows, prediction('none', 1, null)], 3);
+    expect(chosen.map(({ id }) => id)).toEqual(['i9', 'i8', 'i7']);
+  });
+  it('best: small errors of every quality level', () => {
+    expect(bestPredictions(rows, 4).map(({ id }) => id)).toEqual(['i0', 'i1', 'i5', 'i6']);
+  });
+  it('best: takes what there is', () => expect(bestPredictions(rows, 99)).toHaveLength(10));
+});
+
+it('centredMean shrinks its window at the ends', () => {
+  const points = [0, 3, 6, 0, 3].map((value, step) => ({ step, value }));
+  expect(centredMean(points, 3).map(({ value }) => value)).toEqual([0, 3, 3, 3, 3]);
+});
+
+describe('mediaType', () => {
+  it.each([
+    [[0x89, 0x50, 0x4e, 0x47], 'image/png'],
+    [[0xff, 0xd8, 0xff, 0xe0], 'image/jpeg'],
+    [[...Buffer.from('GIF89a')], 'image/gif'],
+    [[...Buffer.from('RIFF....WEBP')], 'image/webp'],
+    [[...Buffer.from('RIFF....WAVE')], undefined],
+    [[], undefined],
+  ])('%j', (bytes, type) => expect(mediaType(Uint8Array.from(bytes))).toBe(type));
+});
