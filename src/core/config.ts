@@ -27,7 +27,14 @@ export function parseSetting(setting: string): PlainObject {
       hint: 'write --set section.key=value, for example --set optimizer.learningRate=1e-4',
     });
   }
-  let value: unknown = parseYaml(setting.slice(at + 1));
+  let value: unknown;
+  try {
+    value = parseYaml(setting.slice(at + 1));
+  } catch (error) {
+    throw new ConfigError(`--set got "${setting}", whose value is not YAML: ${(error as Error).message}`, {
+      hint: 'quote the value, for example --set \'name="[x"\'',
+    });
+  }
   for (const key of keys.reverse()) value = { [key]: value };
   return value as PlainObject;
 }

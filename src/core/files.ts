@@ -6,6 +6,11 @@ import { asStorageError } from './errors.ts';
 const temporaryName = (path: string): string =>
   join(dirname(path), `.${basename(path)}.tmp-${process.pid}-${randomBytes(4).toString('hex')}`);
 
+/** Cleans up after a failure without hiding it: the first error is the one to report. */
+async function removeQuietly(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch(() => undefined);
+}
+
 /** Makes a rename durable: without it a power cut can bring the old folder entry back. */
 export async function syncFolder(folder: string): Promise<void> {
   let handle: Awaited<ReturnType<typeof open>>;
@@ -39,7 +44,7 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
     await rename(temporary, path);
     await syncFolder(dirname(path));
   } catch (error) {
-    await rm(temporary, { force: true });
+    await removeQuietly(temporary);
     throw asStorageError(error, `writing ${path}`);
   }
 }
@@ -63,11 +68,16 @@ export async function writeFolderAtomic(
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
-    await rename(temporary, path);
+    try {
+      await rename(temporary, path);
+    } catch (error) {
+      await rename(retired, path).catch(() => undefined); // There may have been no older folder.
+      throw error;
+    }
     await syncFolder(dirname(path));
     await rm(retired, { recursive: true, force: true });
   } catch (error) {
-    await rm(temporary, { recursive: true, force: true });
+    await removeQuietly(temporary);
     throw asStorageError(error, `writing folder ${path}`);
   }
 }
