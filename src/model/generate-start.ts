@@ -61,7 +61,7 @@ export function startDecoding(
   const { vocabularySize } = model.config.text;
   const isEnd = new Int32Array(vocabularySize);
   for (const id of model.tokenizer.endOfSequenceIds) isEnd[id] = 1;
-  const { context, first, caches } = tidyKeeping(() => {
+  const started = tidyKeeping(() => {
     const context: DecodeContext = {
       network: model,
       sampling,
@@ -87,16 +87,22 @@ export function startDecoding(
     );
     return { context, first, caches: repeatedCaches };
   }, tensorsOfStart);
-  const rowState = first.state;
-  const tokens = rowState.tokens.dataSync() as Int32Array;
-  const logProbabilities = first.logProbabilities.dataSync() as Float32Array;
-  first.logProbabilities.dispose();
-  const decoding = options.decoding ?? (tf.getBackend() === 'onnx' ? 'captured' : 'stepwise');
-  const decoder =
-    decoding === 'captured'
-      ? capturedDecoder(context, rowState, caches)
-      : stepwiseDecoder(context, rowState, caches, lengths);
-  return { context, decoder, tokens, logProbabilities };
+  const { context, first, caches } = started;
+  try {
+    const tokens = first.state.tokens.dataSync() as Int32Array;
+    const logProbabilities = first.logProbabilities.dataSync() as Float32Array;
+    first.logProbabilities.dispose();
+    const decoding = options.decoding ?? (tf.getBackend() === 'onnx' ? 'captured' : 'stepwise');
+    const decoder =
+      decoding === 'captured'
+        ? capturedDecoder(context, first.state, caches)
+        : stepwiseDecoder(context, first.state, caches, lengths);
+    return { context, decoder, tokens, logProbabilities };
+  } catch (error) {
+    // A graph that failed must not stay pending, or it would fail again with the next one.
+    tf.dispose(tensorsOfStart(started));
+    throw error;
+  }
 }
 
 export const contextTensors = ({ ropeDeltas, rotary, isEnd }: DecodeContext): tf.Tensor[] => [

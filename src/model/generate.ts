@@ -89,7 +89,10 @@ function samplingOf(model: GeneratingModel, options: GenerateOptions): Sampling 
   return sampling;
 }
 
-/** [steps, B]. 24 bits, so that the number stays below 1 as float32; rows that fill up the batch get 0. */
+/**
+ * [steps, B], multiples of 2^-24 from 2^-24 to 1 - 2^-24, exact as float32: at 0 a draw would give the first
+ * token of the vocabulary however improbable, and at 1 none. Rows that fill up the batch get 0.
+ */
 function drawUniforms(
   streams: readonly Rng[],
   steps: number,
@@ -99,7 +102,8 @@ function drawUniforms(
   const uniforms = new Float32Array(steps * size);
   if (sampling.temperature === 0) return uniforms;
   streams.forEach((stream, row) => {
-    for (let step = 0; step < steps; step++) uniforms[step * size + row] = (stream.uint32() >>> 8) / 2 ** 24;
+    for (let step = 0; step < steps; step++)
+      uniforms[step * size + row] = ((stream.uint32() >>> 9) + 0.5) / 2 ** 23;
   });
   return uniforms;
 }

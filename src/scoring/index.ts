@@ -1,0 +1,5 @@
+export * from './expected-score.ts';
+export * from './read-completion.ts';
+export * from './result.ts';
+export * from './score-images.ts';
+export * from './scorer.ts';

@@ -1,0 +1,178 @@
+import { InputError, Rng, readAllJsonl, silentProgress } from '../core/index.ts';
+import { loadShippedPrompt, type RenderedPrompt, renderPrompt } from '../data/index.ts';
+import { changingScalars, tf } from '../engine/index.ts';
+import { openRun } from '../formats/index.ts';
+import {
+  appendTokens,
+  collate,
+  crossEntropy,
+  loadModel,
+  type ProcessedImage,
+  promptSequence,
+  type VisionLanguageModel,
+} from '../model/index.ts';
+import { NonFiniteGuard } from '../rl/index.ts';
+import { type ColdStartRow, coldStartRowSchema } from '../teacher/index.ts';
+import { restoreStage, saveStage } from './checkpointing.ts';
+import { chunk } from './chunk.ts';
+import type { ColdStartConfig } from './cold-start.config.ts';
+import { DataOrder } from './data-order.ts';
+import { type Examples, loadExamples } from './examples.ts';
+import { exportBest } from './export-best.ts';
+import { trainingPicture } from './pictures.ts';
+import { learningRateOf } from './schedule.ts';
+import type { StageOptions, StageResult } from './stage.ts';
+import { trainableNames } from './trainable.ts';
+import { pickParameters, traineeOf } from './trainee.ts';
+import { type MicroLoss, update } from './update.ts';
+import { describeValidation, selectionValue, validate } from './validation.ts';
+
+/**
+ * Stage 1, the cold start of Q-Ponder (arXiv 2506.05384): cross entropy on a teacher's reasoning and score,
+ *
+ *   L = -(1/|T|) sum over response tokens t of log p(y_t | image, prompt, y_<t),
+ *
+ * T being the response tokens of the whole optimiser batch. The result is Q-Ponder-CI. It learns from the
+ * teacher's words alone; MOS enters only where the validation split chooses the best checkpoint.
+ */
+export async function trainColdStart(
+  config: ColdStartConfig,
+  options: StageOptions = {},
+): Promise<StageResult> {
+  const progress = options.progress ?? silentProgress;
+  const rng = new Rng(config.seed).fork('cold-start');
+  const prompt = renderPrompt(await loadShippedPrompt(config.prompt));
+  const train = await loadExamples(config.dataset, ['train'], progress);
+  const validation = await loadExamples(config.dataset, ['validation'], progress, config.validationImages);
+  const lessons = matchRows(await readAllJsonl(config.rows, coldStartRowSchema), train, prompt, config);
+  const model = await loadModel(config.model);
+  const run = await openRun(config.run, {
+    config,
+    stage: 'cold-start',
+    keepCheckpoints: config.keepCheckpoints,
+    note: progress.note,
+  });
+  try {
+    const names = trainableNames(model.parameters.keys(), config.freeze);
+    const trainee = traineeOf(pickParameters(model.parameters, names), config.optimizer, (name) =>
+      name.startsWith('visual.') ? config.visionLearningRateScale : 1,
+    );
+    const guard = new NonFiniteGuard(config.guards.maxNonFiniteInRow);
+    let start = 0;
+    if (run.resumedFrom !== null) {
+      const { state, restoreOptimizer } = await restoreStage(run.resumedFrom.folder, model);
+      restoreOptimizer(trainee.optimizer);
+      guard.restore(state.guard);
+      start = state.step;
+    }
+    const order = new DataOrder(rng.fork('order'), lessons.length);
+    progress.start('cold start', config.steps);
+    progress.update(start);
+    for (let step = start; step < config.steps; step++) {
+      const draw = rng.fork('step', step);
+      const batch = order.batch(step, config.batch.size).map((index) => {
+        const { row, image } = lessons[index]!;
+        return { row, image: trainingPicture(train.images[image]!, config.flip, model.processor, draw) };
+      });
+      const micros = responseLosses(model, prompt, batch, config.batch.microBatch);
+      const learningRate = learningRateOf(config.optimizer, config.steps, step);
+      const began = performance.now();
+      const result = await update(trainee, learningRate, micros);
+      guard.observe(result.applied, step);
+      const done = step + 1;
+      run.metrics(done, { loss: result.loss, gradientNorm: result.gradientNorm, learningRate });
+      run.timings(done, { seconds: (performance.now() - began) / 1000 });
+      progress.update(done, { loss: result.loss.toFixed(3) });
+
+      const last = done === config.steps;
+      const stop = options.signal?.aborted === true && !last;
+      let best: { metric: string; value: number } | undefined;
+      if (done % config.validateEvery === 0 || last) {
+        const values = await validate(model, prompt, validation, config);
+        run.metrics(done, values);
+        progress.note(`step ${done}: ${describeValidation(values)}`);
+        const value = selectionValue(values);
+        if (value !== null && value > (run.best?.value ?? Number.NEGATIVE_INFINITY)) {
+          best = { metric: 'validation/(srcc+plcc)/2', value };
+        }
+      }
+      if (done % config.checkpointEvery === 0 || best !== undefined || last || stop) {
+        await run.saveCheckpoint(
+          done,
+          (folder) =>
+            saveStage(folder, model, trainee.optimizer, { step: done, guard: guard.state() }, undefined, {
+              stage: 'cold-start',
+              prompt: prompt.hash,
+            }),
+          best,
+        );
+      }
+      if (stop) throw options.signal?.reason;
+    }
+    progress.stop();
+    return await exportBest(run, config.run, { stage: 'cold-start', prompt: prompt.hash });
+  } finally {
+    await run.close();
+  }
+}
+
+interface Lesson {
+  row: ColdStartRow;
+  /** Index into the training images. */
+  image: number;
+}
+
+/** Joins rows to the images they speak of. A row for another split, prompt or image is an InputError. */
+function matchRows(
+  rows: readonly ColdStartRow[],
+  train: Examples,
+  prompt: RenderedPrompt,
+  config: ColdStartConfig,
+): Lesson[] {
+  const indexOf = new Map(train.records.map(({ id }, index) => [id, index]));
+  const lessons: Lesson[] = [];
+  for (const row of rows) {
+    const image = indexOf.get(row.id);
+    if (image === undefined) {
+      throw new InputError(
+        `${config.rows} speaks of image ${row.id}, which is not in the train split of ${config.dataset}`,
+        {
+          hint: 'distil the rows from this data set with splits: [train]',
+        },
+      );
+    }
+    if (row.prompt.hash !== prompt.hash) {
+      throw new InputError(
+        `${config.rows} answers prompt ${row.prompt.id} (${row.prompt.hash.slice(0, 12)}), the configuration asks ${prompt.id} (${prompt.hash.slice(0, 12)})`,
+        { hint: 'distil again, or set "prompt" to the one of the rows: training and asking must agree' },
+      );
+    }
+    if (row.accepted) lessons.push({ row, image });
+  }
+  if (lessons.length === 0) throw new InputError(`${config.rows} holds no accepted row`);
+  return lessons;
+}
+
+/** Cross entropy of each micro-batch over the response tokens of the whole batch. */
+function responseLosses(
+  model: VisionLanguageModel,
+  prompt: RenderedPrompt,
+  batch: readonly { row: ColdStartRow; image: ProcessedImage }[],
+  microBatch: number,
+): (() => MicroLoss)[] {
+  const { tokenizer } = model;
+  const end = tokenizer.endOfSequenceIds[0]!;
+  const sequences = batch.map(({ row, image }) => {
+    const content = [{ type: 'image' as const }, { type: 'text' as const, text: prompt.text }];
+    const question = promptSequence(model, [{ role: 'user', content }], [image]);
+    return appendTokens(question, [...tokenizer.encode(row.response), end], 'action');
+  });
+  const parts = chunk(sequences, microBatch).map((part) => collate(part, model.config));
+  const tokens = parts.reduce((sum, part) => sum + part.actions.count, 0);
+  return parts.map((part) => () => ({
+    loss: tf.mul(
+      crossEntropy(model, part).sum,
+      changingScalars({ perToken: 1 / tokens }).perToken,
+    ) as tf.Scalar,
+  }));
+}

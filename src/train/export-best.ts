@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { CheckpointError } from '../core/index.ts';
+import type { RunFolder } from '../formats/index.ts';
+import { loadModel, saveModel } from '../model/index.ts';
+import { MODEL_FOLDER } from './checkpointing.ts';
+import type { StageResult } from './stage.ts';
+
+/** Writes the best checkpoint's weights (the last one's, if none was ever measured) as the run's model folder. */
+export async function exportBest(
+  run: RunFolder,
+  folder: string,
+  metadata: Readonly<Record<string, string>>,
+): Promise<StageResult> {
+  const newest = await run.latestCheckpoint();
+  if (newest === null) throw new CheckpointError(`${folder} holds no whole checkpoint`);
+  const step = run.best?.step ?? newest.step;
+  const source = join(folder, 'checkpoints', `step-${String(step).padStart(8, '0')}`, MODEL_FOLDER);
+  const model = await loadModel(source);
+  const output = join(folder, MODEL_FOLDER);
+  await saveModel(model, output, { dtype: 'F32', metadata: { ...metadata, step: String(step) } });
+  for (const variable of model.parameters.values()) variable.dispose();
+  return { model: output, step, ...(run.best === null ? {} : { validation: run.best.value }) };
+}

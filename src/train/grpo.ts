@@ -1,0 +1,413 @@
+import {
+  type Completion,
+  InputError,
+  type RewardValue,
+  Rng,
+  readAllJsonl,
+  silentProgress,
+} from '../core/index.ts';
+import {
+  distortionsNamed,
+  loadShippedPrompt,
+  type NamedDistortion,
+  type RenderedPrompt,
+  renderPrompt,
+} from '../data/index.ts';
+import { runPending, tf } from '../engine/index.ts';
+import { createIqaRubric, type IqaTarget, type ScoredCompletion } from '../env/index.ts';
+import { openRun } from '../formats/index.ts';
+import {
+  appendTokens,
+  type Batch,
+  batchFeatures,
+  collate,
+  disposeImageFeatures,
+  encodeImageFeatures,
+  generate,
+  loadModel,
+  neverSampledTokenIds,
+  type ProcessedImage,
+  promptSequence,
+  responseLogProbabilities,
+  type Sequence,
+  type VisionLanguageModel,
+} from '../model/index.ts';
+import {
+  batchTotals,
+  globalDenominator,
+  grpoAdvantages,
+  NonFiniteGuard,
+  policyLoss,
+  RewardFailureGuard,
+  requireRatioOne,
+  samplerDivergence,
+  tokenWeights,
+} from '../rl/index.ts';
+import { coldStartRowSchema } from '../teacher/index.ts';
+import { restoreStage, saveStage } from './checkpointing.ts';
+import { chunk } from './chunk.ts';
+import { DataOrder } from './data-order.ts';
+import { type Examples, loadExamples } from './examples.ts';
+import { exportBest } from './export-best.ts';
+import type { GrpoConfig } from './grpo.config.ts';
+import { trainingPicture } from './pictures.ts';
+import { rewardMetrics } from './reward-metrics.ts';
+import { learningRateOf } from './schedule.ts';
+import type { StageOptions, StageResult } from './stage.ts';
+import { trainableNames } from './trainable.ts';
+import { pickParameters, traineeOf } from './trainee.ts';
+import { type MicroLoss, update } from './update.ts';
+import { describeValidation, requireMos, selectionValue, validate } from './validation.ts';
+
+/**
+ * Stage 2: GRPO (arXiv 2402.03300) on the reward of `env/iqa`, which joins scoring accuracy and reasoning
+ * consistency as Q-Ponder does (arXiv 2506.05384; its formulas are unpublished, ours are a reconstruction).
+ *
+ * Each step: G completions of each prompt are sampled, rewarded, turned into group advantages, and the policy
+ * takes one or more clipped steps on them with a k3 KL to the cold start. Tokens go in as they came out.
+ */
+export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}): Promise<StageResult> {
+  const progress = options.progress ?? silentProgress;
+  const rng = new Rng(config.seed).fork('grpo');
+  const prompt = renderPrompt(await loadShippedPrompt(config.prompt));
+  const train = await loadExamples(config.dataset, ['train'], progress);
+  const validation = await loadExamples(config.dataset, ['validation'], progress, config.validationImages);
+  const targets = await targetsOf(train, config);
+  const rubric = createIqaRubric(config.rubric);
+  const model = await loadModel(config.model);
+  const reference = config.loss.klCoefficient > 0 ? await loadModel(config.model) : null;
+  const run = await openRun(config.run, {
+    config,
+    stage: 'grpo',
+    keepCheckpoints: config.keepCheckpoints,
+    note: progress.note,
+  });
+  try {
+    const names = trainableNames(model.parameters.keys(), config.freeze);
+    const trainee = traineeOf(pickParameters(model.parameters, names), config.optimizer);
+    const guard = new NonFiniteGuard(config.guards.maxNonFiniteInRow);
+    const failures = new RewardFailureGuard({ limit: config.maxMissingRewardShare });
+    let start = 0;
+    if (run.resumedFrom !== null) {
+      const { state, restoreOptimizer } = await restoreStage(run.resumedFrom.folder, model);
+      restoreOptimizer(trainee.optimizer);
+      guard.restore(state.guard);
+      start = state.step;
+    }
+    const order = new DataOrder(rng.fork('order'), train.records.length);
+    const measure = async (step: number): Promise<{ metric: string; value: number } | undefined> => {
+      const values = await validate(model, prompt, validation, { ...config, signal: options.signal });
+      run.metrics(step, values);
+      progress.note(`step ${step}: ${describeValidation(values)}`);
+      const value = selectionValue(values);
+      if (value === null || value <= (run.best?.value ?? Number.NEGATIVE_INFINITY)) return undefined;
+      return { metric: 'validation/(srcc+plcc)/2', value };
+    };
+    const save = (step: number, best: { metric: string; value: number } | undefined) =>
+      run.saveCheckpoint(
+        step,
+        (folder) =>
+          saveStage(folder, model, trainee.optimizer, { step, guard: guard.state() }, undefined, {
+            stage: 'grpo',
+            prompt: prompt.hash,
+          }),
+        best,
+      );
+
+    progress.start('GRPO', config.steps);
+    progress.update(start);
+    // The cold start itself is a candidate: a stage that only harms ends where it began.
+    if (start === 0) await save(0, await measure(0));
+    for (let step = start; step < config.steps; step++) {
+      const done = step + 1;
+      const clock = new Map<string, number>();
+      const timed = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+        const began = performance.now();
+        const result = await work();
+        clock.set(name, (clock.get(name) ?? 0) + (performance.now() - began) / 1000);
+        return result;
+      };
+
+      const draw = rng.fork('step', step);
+      const chosen = order.batch(step, config.promptsPerStep);
+      const prompts = chosen.map((index) =>
+        question(model, prompt, trainingPicture(train.images[index]!, config.flip, model.processor, draw)),
+      );
+      const groups = await timed('rollout', () => rollout(model, prompts, config, draw));
+      const scored = await timed('reward', async () =>
+        rubric.scoreGroups(
+          groups.map((group, i) => ({
+            target: targets[chosen[i]!]!,
+            texts: group.map(({ text }) => text),
+          })),
+        ),
+      );
+      const samples = flatten(prompts, chosen, groups, scored, config);
+      const rewards = samples.map(({ reward }) => reward);
+      failures.observe({
+        missing: rewards.filter(({ status }) => status === 'missing').length,
+        total: rewards.length,
+        reasons: rewards.flatMap((reward) => (reward.status === 'missing' ? [reward.reason] : [])),
+      });
+      const advantages = grpoAdvantages(
+        rewards,
+        samples.map(({ group }) => String(group)),
+        { scale: config.advantage.scale },
+      );
+      const kept = samples.flatMap((sample, i) => {
+        const advantage = advantages.advantages[i];
+        if (advantage === null || advantage === undefined) return [];
+        if (config.truncated === 'mask' && sample.completion.finishReason === 'length') return [];
+        return [{ ...sample, advantage }];
+      });
+      const values: Record<string, number> = {
+        ...rewardMetrics(samples, targets),
+        'group/zeroVarianceShare': advantages.counts.zeroVarianceGroups / advantages.counts.groups,
+        'group/missingRewards': advantages.counts.missing,
+        'samples/trained': kept.length,
+      };
+      if (kept.length > 0) {
+        const learningRate = learningRateOf(config.optimizer, config.steps, step);
+        const result = await timed('update', () =>
+          policyUpdates(model, reference, trainee, kept, learningRate, config, step),
+        );
+        for (const applied of result.applied) guard.observe(applied, step);
+        Object.assign(values, result.metrics, { learningRate });
+      }
+      run.metrics(done, values);
+      run.timings(done, Object.fromEntries(clock));
+      for (const { completion, record, parts } of samples.slice(0, config.groupSize)) {
+        run.sample(done, {
+          image: train.records[record]!.id,
+          mos: targets[record]!.mos,
+          text: completion.text,
+          finishReason: completion.finishReason,
+          terms: parts.terms,
+          total: parts.total,
+        });
+      }
+      progress.update(done, {
+        reward: values['reward/mean']?.toFixed(3) ?? 'none',
+        accuracy: values['reward/accuracy/mean']?.toFixed(3) ?? 'none',
+      });
+
+      const last = done === config.steps;
+      const stop = options.signal?.aborted === true && !last;
+      const best = done % config.validateEvery === 0 || last ? await measure(done) : undefined;
+      if (done % config.checkpointEvery === 0 || best !== undefined || last || stop) await save(done, best);
+      if (stop) throw options.signal?.reason;
+    }
+    progress.stop();
+    return await exportBest(run, config.run, { stage: 'grpo', prompt: prompt.hash });
+  } finally {
+    await run.close();
+  }
+}
+
+interface Sample {
+  prompt: Sequence;
+  completion: Completion;
+  /** Index of the prompt in the step. */
+  group: number;
+  /** Index of the image in the training split. */
+  record: number;
+  parts: ScoredCompletion;
+  reward: RewardValue;
+}
+
+export type { Sample as GrpoSample };
+
+function question(model: VisionLanguageModel, prompt: RenderedPrompt, image: ProcessedImage): Sequence {
+  const content = [{ type: 'image' as const }, { type: 'text' as const, text: prompt.text }];
+  return promptSequence(model, [{ role: 'user', content }], [image]);
+}
+
+async function rollout(
+  model: VisionLanguageModel,
+  prompts: readonly Sequence[],
+  config: GrpoConfig,
+  rng: Rng,
+): Promise<Completion[][]> {
+  return generate(model, prompts, {
+    samplesPerPrompt: config.groupSize,
+    maxNewTokens: config.maxNewTokens,
+    temperature: config.temperature,
+    rng: rng.fork('rollout'),
+  });
+}
+
+function flatten(
+  prompts: readonly Sequence[],
+  chosen: readonly number[],
+  groups: readonly Completion[][],
+  scored: readonly ScoredCompletion[][],
+  config: GrpoConfig,
+): Sample[] {
+  return groups.flatMap((group, i) =>
+    group.map((completion, k) => {
+      const parts = scored[i]![k]!;
+      const cut = completion.finishReason === 'length' && config.truncated === 'penalise';
+      const reward: RewardValue = cut ? { status: 'ok', value: 0 } : parts.total;
+      return { prompt: prompts[i]!, completion, group: i, record: chosen[i]!, parts, reward };
+    }),
+  );
+}
+
+interface Update {
+  metrics: Record<string, number>;
+  applied: boolean[];
+}
+
+/** One or more optimiser steps on one rollout batch, micro-batched over an explicit global denominator. */
+async function policyUpdates(
+  model: VisionLanguageModel,
+  reference: VisionLanguageModel | null,
+  trainee: ReturnType<typeof traineeOf>,
+  samples: readonly (Sample & { advantage: number })[],
+  learningRate: number,
+  config: GrpoConfig,
+  step: number,
+): Promise<Update> {
+  const banned = neverSampledTokenIds(model.config, model.tokenizer);
+  const sequences = samples.map(({ prompt, completion }) =>
+    appendTokens(prompt, completion.tokenIds, 'action'),
+  );
+  const lengths = samples.map(({ completion }) => completion.tokenIds.length);
+  const totals = batchTotals(lengths);
+  const denominator = globalDenominator(config.loss.aggregation, totals, config.maxNewTokens);
+  const images = new Set(sequences.flatMap(({ images: own }) => own));
+  const frozen = config.freeze.vision && config.freeze.merger;
+  const features = frozen ? encodeImageFeatures(model, images) : null;
+  const referenceFeatures =
+    reference === null ? null : frozen ? features : encodeImageFeatures(reference, images);
+  const parts = chunk(
+    samples.map((_, index) => index),
+    config.microBatch,
+  ).map((indices) => {
+    const batch = collate(
+      indices.map((index) => sequences[index]!),
+      model.config,
+    );
+    const size = batch.actions.rows.length;
+    const perToken = (value: (sample: number, token: number) => number): Float32Array => {
+      const result = new Float32Array(size);
+      let at = 0;
+      for (const index of indices) for (let t = 0; t < lengths[index]!; t++) result[at++] = value(index, t);
+      return result;
+    };
+    return {
+      batch,
+      sampler: perToken((index, t) => samples[index]!.completion.logProbabilities[t]!),
+      advantages: perToken((index) => samples[index]!.advantage),
+      weights: tokenWeights(
+        config.loss.aggregation,
+        indices.map((index) => lengths[index]!),
+        size,
+      ),
+    };
+  });
+  try {
+    const settings = { temperature: config.temperature, bannedTokenIds: banned };
+    const score = async (
+      network: VisionLanguageModel,
+      batch: Batch,
+      own: typeof features,
+    ): Promise<Float32Array> => {
+      const tensor = tf.tidy(() => {
+        const imageEmbeddings = own === null ? undefined : batchFeatures(batch.images, own);
+        return responseLogProbabilities(network, batch, { ...settings, imageEmbeddings }).logProbabilities;
+      });
+      const result = (await tensor.data()) as Float32Array;
+      tensor.dispose();
+      return Float32Array.from(result);
+    };
+    const old: Float32Array[] = [];
+    const fixed: (Float32Array | null)[] = [];
+    for (const { batch } of parts) {
+      old.push(await score(model, batch, features));
+      fixed.push(reference === null ? null : await score(reference, batch, referenceFeatures));
+    }
+    const metrics: Record<string, number> = {};
+    const flat = (arrays: readonly Float32Array[]): number[] =>
+      arrays.flatMap((array, i) => [...array.subarray(0, parts[i]!.batch.actions.count)]);
+    const divergence = samplerDivergence(flat(parts.map(({ sampler }) => sampler)), flat(old));
+    if (divergence !== null) {
+      metrics['sampler/meanAbsoluteDifference'] = divergence.meanAbsoluteDifference;
+      metrics['sampler/maximumAbsoluteDifference'] = divergence.maximumAbsoluteDifference;
+    }
+    const applied: boolean[] = [];
+    for (let u = 0; u < config.updatesPerBatch; u++) {
+      const extremes: { min: tf.Tensor; max: tf.Tensor }[] = [];
+      const micros = parts.map(({ batch, advantages, weights }, i) => (): MicroLoss => {
+        const imageEmbeddings = features === null ? undefined : batchFeatures(batch.images, features);
+        const { logProbabilities, entropy } = responseLogProbabilities(model, batch, {
+          ...settings,
+          imageEmbeddings,
+        });
+        const referenceValues = fixed[i] ?? null;
+        const { loss, metrics: measured } = policyLoss(
+          {
+            logProbabilities,
+            oldLogProbabilities: tf.tensor1d(old[i]!),
+            referenceLogProbabilities: referenceValues === null ? null : tf.tensor1d(referenceValues),
+            entropies: entropy(),
+            advantages: tf.tensor1d(advantages),
+            weights: tf.tensor1d(weights),
+            denominator,
+            totalTokens: totals.tokens,
+          },
+          {
+            epsilonLow: config.loss.clipLow,
+            epsilonHigh: config.loss.clipHigh,
+            klCoefficient: config.loss.klCoefficient,
+            entropyCoefficient: config.loss.entropyCoefficient,
+          },
+        );
+        const { ratioMax, ratioMin, ...sums } = measured;
+        extremes.push({ min: tf.keep(ratioMin.clone()), max: tf.keep(ratioMax.clone()) });
+        return { loss, metrics: sums as unknown as Record<string, tf.Scalar> };
+      });
+      const result = await update(trainee, learningRate, micros);
+      applied.push(result.applied);
+      let minimum = Number.POSITIVE_INFINITY;
+      let maximum = Number.NEGATIVE_INFINITY;
+      for (const { min, max } of extremes) {
+        minimum = Math.min(minimum, (await min.data())[0]!);
+        maximum = Math.max(maximum, (await max.data())[0]!);
+        tf.dispose([min, max]);
+      }
+      if (u === 0) requireRatioOne({ minimum, maximum }, { tolerance: config.ratioTolerance, step });
+      Object.assign(metrics, result.metrics, {
+        loss: result.loss,
+        gradientNorm: result.gradientNorm,
+        ratioMin: minimum,
+        ratioMax: maximum,
+      });
+    }
+    return { metrics, applied };
+  } finally {
+    if (features !== null) disposeImageFeatures(features);
+    if (referenceFeatures !== null && referenceFeatures !== features) disposeImageFeatures(referenceFeatures);
+    await runPending();
+  }
+}
+
+/** What each training image is rewarded for: its MOS, and the distortions that its reasoning should name. */
+async function targetsOf(train: Examples, config: GrpoConfig): Promise<IqaTarget[]> {
+  const taught = new Map<string, NamedDistortion[]>();
+  if (config.teacherRows !== null) {
+    for (const row of await readAllJsonl(config.teacherRows, coldStartRowSchema)) {
+      if (row.accepted) taught.set(row.id, distortionsNamed(row.response));
+    }
+    if (taught.size === 0) throw new InputError(`${config.teacherRows} holds no accepted row`);
+  }
+  return train.records.map((record) => {
+    const referenceDistortions = taught.get(record.id);
+    return {
+      dataset: record.dataset,
+      mos: requireMos(record),
+      ...(record.mosStd === null ? {} : { mosStd: record.mosStd }),
+      ...(referenceDistortions === undefined ? {} : { referenceDistortions }),
+    };
+  });
+}

@@ -1,0 +1,32 @@
+import { ConfigError, type RgbImage, type Rng } from '../core/index.ts';
+import { cropImage, type ImageRecord, mirrorImage } from '../data/index.ts';
+import { type ImageProcessorConfig, type ProcessedImage, preprocess } from '../model/index.ts';
+
+/** Images of one split in memory, with what is known about them. */
+export interface Examples {
+  records: ImageRecord[];
+  images: RgbImage[];
+}
+
+/** A square crop of the given side at a random place, half of them mirrored on request. */
+export function randomCrop(image: RgbImage, side: number, flip: boolean, rng: Rng): RgbImage {
+  if (image.width < side || image.height < side) {
+    throw new ConfigError(`a crop of ${side} does not fit an image of ${image.width}x${image.height}`, {
+      hint: 'lower vision.crop or generate larger images',
+    });
+  }
+  const x = rng.integer(image.width - side + 1);
+  const y = rng.integer(image.height - side + 1);
+  const crop = image.width === side && image.height === side ? image : cropImage(image, x, y, side, side);
+  return flip && rng.uniform() < 0.5 ? mirrorImage(crop) : crop;
+}
+
+/** A picture as the model sees it in training: mirrored half of the time, sized by the processor. */
+export function trainingPicture(
+  image: RgbImage,
+  flip: boolean,
+  processor: ImageProcessorConfig,
+  rng: Rng,
+): ProcessedImage {
+  return preprocess(flip && rng.uniform() < 0.5 ? mirrorImage(image) : image, processor);
+}

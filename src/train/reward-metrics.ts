@@ -1,0 +1,50 @@
+import type { Completion, RewardValue } from '../core/index.ts';
+import { IQA_TERMS, type IqaTarget, type ScoredCompletion } from '../env/index.ts';
+
+interface Rewarded {
+  completion: Completion;
+  record: number;
+  parts: ScoredCompletion;
+  reward: RewardValue;
+}
+
+/**
+ * What GRPO logs about a rollout batch, each reward term under its own name. Missing rewards are counted, not
+ * averaged in; a term that applies to no sample has no row.
+ */
+export function rewardMetrics(
+  samples: readonly Rewarded[],
+  targets: readonly IqaTarget[],
+): Record<string, number> {
+  const values: Record<string, number> = {};
+  const record = (name: string, numbers: readonly number[]): void => {
+    if (numbers.length === 0) return;
+    const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+    values[`${name}/mean`] = mean;
+    values[`${name}/std`] = Math.sqrt(
+      numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0) / numbers.length,
+    );
+  };
+  const known = (rewards: readonly (RewardValue | undefined)[]): number[] =>
+    rewards.flatMap((reward) => (reward?.status === 'ok' ? [reward.value] : []));
+  record('reward', known(samples.map(({ reward }) => reward)));
+  for (const term of IQA_TERMS)
+    record(`reward/${term}`, known(samples.map(({ parts }) => parts.terms[term])));
+  record(
+    'error',
+    samples.flatMap(({ parts: { answer }, record: index }) =>
+      answer.status === 'ok' && answer.score !== undefined
+        ? [Math.abs(answer.score - targets[index]!.mos)]
+        : [],
+    ),
+  );
+  record(
+    'completion/length',
+    samples.map(({ completion }) => completion.tokenIds.length),
+  );
+  values['completion/truncatedShare'] =
+    samples.filter(({ completion }) => completion.finishReason === 'length').length / samples.length;
+  values['completion/unparsableShare'] =
+    samples.filter(({ parts }) => parts.answer.status !== 'ok').length / samples.length;
+  return values;
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+/** Settings shared by the training stages; each stage's own object stands beside its code. */
+
+export const optimizerSettings = z.strictObject({
+  learningRate: z.number().positive().describe('peak learning rate'),
+  schedule: z.enum(['constant', 'linear', 'cosine']).default('cosine').describe('shape after the warm-up'),
+  warmupShare: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.05)
+    .describe('share of the steps spent warming up linearly'),
+  finalShare: z.number().min(0).max(1).default(0.02).describe('last learning rate as a share of the peak'),
+  beta1: z.number().min(0).lt(1).default(0.9),
+  beta2: z.number().min(0).lt(1).default(0.98),
+  epsilon: z.number().positive().default(1e-8),
+  weightDecay: z.number().min(0).default(0.05).describe('decoupled; matrices only'),
+  clipNorm: z.number().positive().default(1).describe('global gradient norm is cut to this'),
+});
+export type OptimizerSettings = z.infer<typeof optimizerSettings>;
+
+export const batchSettings = z.strictObject({
+  size: z.int().positive().default(16).describe('sequences per optimiser step'),
+  microBatch: z
+    .int()
+    .positive()
+    .default(16)
+    .describe('sequences per forward pass; changes memory and speed, not the result'),
+});
+
+export const guardSettings = z.strictObject({
+  maxNonFiniteInRow: z
+    .int()
+    .positive()
+    .default(5)
+    .describe('stop after so many skipped non-finite steps in a row'),
+});
+
+export const runSettings = {
+  run: z.string().min(1).describe('run folder; the same command continues an interrupted run'),
+  seed: z.int().min(0).default(0),
+  checkpointEvery: z.int().positive().default(100).describe('steps between checkpoints'),
+  keepCheckpoints: z.int().positive().default(2),
+};
+
+/** What the miniature's tower and projector do during a stage. */
+export const freezeSettings = z.strictObject({
+  vision: z.boolean().describe('keep the vision tower as it is'),
+  merger: z.boolean().describe('keep the merger (projector) as it is'),
+});

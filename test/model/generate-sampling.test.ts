@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startEngine, stopEngine, tf } from '../../src/engine/index.ts';
+import { chooseTokens, type Sampling } from '../../src/model/generate-sampling.ts';
+
+beforeAll(async () => {
+  await startEngine({ threads: 2 });
+});
+afterAll(stopEngine);
+
+/** The largest number below 1 that a draw can be. */
+const ALMOST_ONE = 1 - 2 ** -24;
+const all: Sampling = { temperature: 1, topP: 1, bannedTokenIds: [] };
+
+/** Tokens drawn from one distribution by each of the uniforms. */
+function choose(probabilities: number[], uniforms: number[], sampling: Partial<Sampling> = {}) {
+  return tf.tidy(() => {
+    const row = probabilities.map((p) => Math.log(p));
+    const logits = tf.tensor2d(uniforms.map(() => row));
+    const chosen = chooseTokens(logits, tf.tensor1d(uniforms), { ...all, ...sampling });
+    return { tokens: [...chosen.tokens.dataSync()], logs: [...chosen.logProbabilities.dataSync()] };
+  });
+}
+
+describe('chooseTokens', () => {
+  // Cumulative: 0.25, 0.5, 1.
+  it('inverts the cumulative distribution', () => {
+    const { tokens, logs } = choose([0.25, 0.25, 0.5], [0, 0.2, 0.3, 0.45, 0.55, ALMOST_ONE]);
+    expect(tokens).toEqual([0, 0, 1, 1, 2, 2]);
+    [0.25, 0.25, 0.25, 0.25, 0.5, 0.5].forEach((p, i) => {
+      expect(logs[i]).toBeCloseTo(Math.log(p), 5);
+    });
+  });
+
+  it('takes no banned token at either end of the range', () => {
+    const { tokens } = choose([0.4, 0.2, 0.3, 0.1], [0, ALMOST_ONE], { bannedTokenIds: [0, 3] });
+    expect(tokens).toEqual([1, 2]);
+  });
+
+  it('takes no token of probability 0, and none past the end, from thousands of tokens', () => {
+    const many = Array.from({ length: 5000 }, (_, i) => (i % 2 === 0 ? 0 : (1 + (i % 7)) / 10_000));
+    const uniforms = Array.from({ length: 64 }, (_, i) => (i === 63 ? ALMOST_ONE : i / 63));
+    const { tokens } = choose(many, uniforms);
+    expect(tokens.every((token) => token % 2 === 1)).toBe(true);
+    expect(tokens.at(-1)).toBe(4999);
+  });
+
+  it('divides the logits by the temperature', () => {
+    // At temperature 1/2 the odds 1 : 3 become 1 : 9.
+    const { tokens, logs } = choose([0.25, 0.75], [0.09, 0.11], { temperature: 0.5 });
+    expect(tokens).toEqual([0, 1]);
+    expect(logs[0]).toBeCloseTo(Math.log(0.1), 5);
+    expect(logs[1]).toBeCloseTo(Math.log(0.9), 5);
+  });
+
+  // Ranked 0.4, 0.3, 0.2, 0.1: the first two reach 0.5 and share the range 4 : 3.
+  it('draws from the smallest nucleus that reaches top-p, and reports the whole distribution', () => {
+    const { tokens, logs } = choose([0.1, 0.3, 0.2, 0.4], [0, 0.56, 0.58, ALMOST_ONE], { topP: 0.5 });
+    expect(tokens).toEqual([3, 3, 1, 1]);
+    expect(logs[0]).toBeCloseTo(Math.log(0.4), 5);
+    expect(logs[2]).toBeCloseTo(Math.log(0.3), 5);
+  });
+
+  it('takes the first of equally probable tokens when greedy, whatever the uniform', () => {
+    const { tokens } = choose([0.2, 0.4, 0.4], [0, ALMOST_ONE], { temperature: 0 });
+    expect(tokens).toEqual([1, 1]);
+  });
+});
