@@ -2,12 +2,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
 import type { z } from 'zod';
 import {
-  ConfigError,
   InterruptedError,
   type PlainObject,
   type Progress,
   parseSetting,
-  QPonderError,
   readConfigFile,
   resolveConfig,
   silentProgress,

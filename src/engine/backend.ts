@@ -2,7 +2,15 @@ import * as tf from '@tensorflow/tfjs';
 import type { Tensor as OrtTensor } from 'onnxruntime-node';
 import { EngineError } from '../core/index.ts';
 import { reshape } from './build.ts';
-import { allocate, isTensorType, type NumericArray, sameShape, sizeOf, toStorage } from './dtype.ts';
+import {
+  allocate,
+  isTensorType,
+  type NumericArray,
+  sameShape,
+  sizeOf,
+  type TensorType,
+  toStorage,
+} from './dtype.ts';
 import { feedOf, GraphRunner } from './graph-runner.ts';
 import type { SessionOptions } from './native-binding.ts';
 import { type GraphValue, leaf, scalar } from './node.ts';
@@ -63,7 +71,7 @@ export class OnnxBackend extends tf.KernelBackend {
 
   override readSync(dataId: tf.DataId): NumericArray {
     const { value } = this.#storages.get(dataId);
-    if (value.data === undefined && value.splat === undefined) this.flush();
+    if (value.data === undefined && value.splat === undefined) this.#compute(value);
     return dataOf(value);
   }
 
@@ -130,7 +138,10 @@ export class OnnxBackend extends tf.KernelBackend {
     return this.#pending.size;
   }
 
-  /** Computes every pending tensor, in one run. */
+  /**
+   * Computes every pending tensor, in one run. If the run fails, none of them stays pending, so that what is
+   * recorded afterwards can run; each is computed by itself when it is read, or answers why it cannot be.
+   */
   flush(): void {
     if (this.#substitutes !== undefined)
       throw new EngineError(
@@ -145,8 +156,36 @@ export class OnnxBackend extends tf.KernelBackend {
       if (value.splat !== undefined) value.data = filled(value);
       else roots.add(value);
     }
-    if (roots.size > 0) this.runner.run([...roots]);
     this.#pending.clear();
+    const [only] = roots;
+    if (roots.size === 1) this.#computeAlone(only!);
+    else if (roots.size > 1) this.runner.run([...roots]);
+  }
+
+  /** Computes one pending tensor and, where nothing fails, all the others with it. */
+  #compute(value: GraphValue): void {
+    if (value.failure !== undefined) throw value.failure;
+    let failure: unknown;
+    try {
+      this.flush();
+    } catch (error) {
+      failure = error;
+    }
+    if (value.data !== undefined) return;
+    // Tracing forbids every run; and a failure of this value needs no second proof.
+    if (failure !== undefined && (this.#substitutes !== undefined || value.failure !== undefined))
+      throw failure;
+    // The fault may be another tensor's, which will say so when it is read.
+    this.#computeAlone(value);
+  }
+
+  #computeAlone(value: GraphValue): void {
+    try {
+      this.runner.run([value]);
+    } catch (error) {
+      value.failure = error;
+      throw error;
+    }
   }
 
   /** Runs `build` with reading forbidden; what it records stays pending only as long as its tensors live. */
@@ -162,12 +201,15 @@ export class OnnxBackend extends tf.KernelBackend {
 
   /** A tensor's data as ONNX Runtime takes it, without copying. */
   feed(tensor: tf.TensorInfo): OrtTensor {
-    this.readSync(tensor.dataId);
-    return feedOf(this.graphValue(tensor));
+    const data = this.readSync(tensor.dataId);
+    const value = this.graphValue(tensor);
+    return feedOf(value.data === undefined ? leaf(value.dtype as TensorType, value.shape, data) : value);
   }
 }
 
 function dataOf(value: GraphValue): NumericArray {
+  // Equal constants are one value, in every graph: with data it would become an input of all of them.
+  if (value.constant !== undefined) return filled(value);
   value.data ??= filled(value);
   return value.data;
 }

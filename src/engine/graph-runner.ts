@@ -123,15 +123,14 @@ export function feedOf(leaf: GraphValue): OrtTensor {
   return leaf.feed;
 }
 
-/** Drops the inputs of what has been computed: a kept result must not keep its whole history in memory. */
+/**
+ * Cuts results off from what they were computed from, or a kept one would keep its whole history in memory.
+ * The operations stay whole: a tensor whose run failed may still depend on them.
+ */
 function forgetHistory(graph: CollectedGraph): void {
-  for (const operation of graph.operations) {
-    if (operation.outputs.some((value) => value.data === undefined && value.splat !== undefined)) continue;
-    operation.inputs = [];
-    for (const output of operation.outputs) {
-      output.expandOf = undefined;
-      output.castOf = undefined;
-    }
+  for (const root of graph.roots) {
+    root.producer = undefined;
+    root.expandOf = undefined;
+    root.castOf = undefined;
   }
-  for (const root of graph.roots) root.producer = undefined;
 }

@@ -40,6 +40,8 @@ export class GraphValue {
   castOf: GraphValue | undefined;
   /** `data` as ONNX Runtime takes it; built on first use and kept, since weights are fed again and again. */
   feed: OrtTensor | undefined;
+  /** Why it cannot be computed: what a run for it alone threw. */
+  failure: unknown;
   /** Scratch of the traversal in graph-key.ts. */
   mark = 0;
   index = 0;
@@ -64,6 +66,7 @@ export class GraphValue {
     this.expandOf = undefined;
     this.castOf = undefined;
     this.feed = undefined;
+    this.failure = undefined;
   }
 }
 

@@ -118,6 +118,18 @@ describe('constants', () => {
     expect(tf.div(x, tf.scalar(-0)).dataSync()).toEqual(Float32Array.of(-Infinity, -Infinity));
   });
 
+  it('stay embedded, and keep their value, after one of them was read', async () => {
+    const scaled = (): Float32Array =>
+      tf.tidy(() => tf.add(tf.neg(tf.tensor1d([2, 3])), tf.scalar(1)).dataSync() as Float32Array);
+    expect(scaled()).toEqual(Float32Array.of(-1, -2));
+    const read = tf.scalar(1).dataSync();
+    expect(read).toEqual(Float32Array.of(1));
+    read[0] = 5;
+    expect(scaled()).toEqual(Float32Array.of(-1, -2));
+    expect(engineStats()).toMatchObject({ runs: 2, compiles: 1 });
+    expect(tf.scalar(1).dataSync()).toEqual(Float32Array.of(1));
+  });
+
   it('reads a filled tensor without running anything', () => {
     expect(tf.fill([3], 2.5).dataSync()).toEqual(Float32Array.of(2.5, 2.5, 2.5));
     expect(tf.zerosLike(tf.tensor1d([1, 2], 'int32')).dataSync()).toEqual(Int32Array.of(0, 0));

@@ -1,15 +1,27 @@
 import type { CommandDefinition } from '../command.ts';
 import { dataImportCommand } from './data-import.ts';
 import { dataSynthCommand } from './data-synth.ts';
+import { demoCommand } from './demo.ts';
 import { distillCommand } from './distill.ts';
 import { evalCorrelateCommand } from './eval-correlate.ts';
+import { evalRunCommand } from './eval-run.ts';
+import { scoreCommand } from './score.ts';
+import { trainBaseCommand } from './train-base.ts';
+import { trainColdStartCommand } from './train-cold-start.ts';
+import { trainGrpoCommand } from './train-grpo.ts';
 import { versionCommand } from './version.ts';
 
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly CommandDefinition[] = [
+  demoCommand,
   dataSynthCommand,
   dataImportCommand,
   distillCommand,
+  trainBaseCommand,
+  trainColdStartCommand,
+  trainGrpoCommand,
+  evalRunCommand,
   evalCorrelateCommand,
+  scoreCommand,
   versionCommand,
 ];

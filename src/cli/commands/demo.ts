@@ -1,0 +1,19 @@
+import { defineStageCommand } from '../stage-command.ts';
+
+export const demoCommand = defineStageCommand({
+  path: ['demo'],
+  summary: 'the whole job on generated images: data, teacher, cold start, GRPO, evaluation, report',
+  offers: ['backend', 'threads'],
+  shortcuts: [
+    { flags: '--out <folder>', key: 'output', description: 'folder for everything (default .q-ponder/demo)' },
+    {
+      flags: '--minutes <n>',
+      key: 'minutes',
+      description: 'size of the job, about this long',
+      parse: Number,
+    },
+    { flags: '--seed <n>', key: 'seed', description: 'seed of data and training', parse: Number },
+    { flags: '--from-scratch', key: 'fromScratch', description: 'train the base first (up to 2 hours more)' },
+  ],
+  load: async () => (await import('../stages/demo.ts')).demoStage,
+});

@@ -1,0 +1,12 @@
+import { defineStageCommand } from '../stage-command.ts';
+
+export const trainBaseCommand = defineStageCommand({
+  path: ['train', 'base'],
+  summary: 'stage 0: teach a new miniature to see and name distortions, without any score',
+  offers: ['backend', 'threads'],
+  shortcuts: [
+    { flags: '--run <folder>', key: 'run', description: 'run folder' },
+    { flags: '--data <folder>', key: 'dataset', description: 'data set folder' },
+  ],
+  load: async () => (await import('../stages/train-base.ts')).trainBaseStage,
+});

@@ -1,0 +1,18 @@
+import { defineStageCommand } from '../stage-command.ts';
+
+export const trainGrpoCommand = defineStageCommand({
+  path: ['train', 'grpo'],
+  summary: 'stage 2: GRPO for scoring accuracy and reasoning consistency (Q-Ponder)',
+  offers: ['backend', 'threads'],
+  shortcuts: [
+    { flags: '--run <folder>', key: 'run', description: 'run folder' },
+    { flags: '--model <folder>', key: 'model', description: 'cold-start model folder' },
+    { flags: '--data <folder>', key: 'dataset', description: 'data set folder' },
+    {
+      flags: '--rows <file>',
+      key: 'teacherRows',
+      description: 'teacher rows to agree with about distortions',
+    },
+  ],
+  load: async () => (await import('../stages/train-grpo.ts')).trainGrpoStage,
+});
