@@ -33,6 +33,9 @@ export interface CaseOptions {
   quick: boolean;
 }
 
+/** Of the miniature's sequences, about; only the response's tokens go through the head. */
+const PROMPT_TOKENS = 40;
+
 const QUICK: Effort = { warmUp: 1, rounds: 1, repeats: 1 };
 
 export async function languageTraining(engines: Engines, { quick }: CaseOptions): Promise<CaseReport> {
@@ -81,7 +84,7 @@ export async function miniatureTraining(engines: Engines, { quick }: CaseOptions
   const flops = trainingFlops(config, {
     rows: images,
     length: Math.ceil(length / 16) * 16,
-    scored: images * (length - 40),
+    scored: images * (length - PROMPT_TOKENS),
     images,
     patches: (side / config.vision.patchSize) ** 2,
   });

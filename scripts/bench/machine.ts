@@ -30,7 +30,10 @@ export function describeMachine(): Machine {
 
 function commit(): string {
   const git = (...args: string[]): string =>
-    execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    execFileSync('git', ['--no-optional-locks', ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
   try {
     const changed = git('status', '--porcelain', '--', 'src', 'scripts/bench') === '' ? '' : ' with changes';
     return `${git('rev-parse', '--short', 'HEAD')}${changed}`;

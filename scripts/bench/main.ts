@@ -24,7 +24,7 @@ const USAGE = `npm run bench -- [options]
   --no-wasm        leave out TensorFlow.js's WebAssembly backend, whose steps take many seconds
 `;
 
-const { values: options } = parseArgs({
+const OPTIONS = {
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'string' },
@@ -33,13 +33,24 @@ const { values: options } = parseArgs({
     'no-wasm': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
-});
+} as const;
+const options = readOptions();
 if (options.help) process.stdout.write(USAGE);
 else await bench(Number(options.threads));
 
+function readOptions() {
+  try {
+    const { values } = parseArgs(OPTIONS);
+    if (!/^[1-9]\d*$/.test(values.threads))
+      throw new RangeError(`--threads must be a whole number from 1 on, got '${values.threads}'`);
+    return values;
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
 async function bench(threads: number): Promise<void> {
-  if (!Number.isInteger(threads) || threads < 1)
-    throw new RangeError(`--threads must be a whole number from 1 on, got ${options.threads}`);
   const machine = describeMachine();
   print(
     `${machine.processor}, ${machine.cores} cores, ${machine.memoryGiB} GiB; ${machine.system}; Node ${machine.node}; commit ${machine.commit}`,

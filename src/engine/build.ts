@@ -109,7 +109,15 @@ export function where(condition: GraphValue, a: GraphValue, b: GraphValue): Grap
   // ONNX Runtime has no Where for booleans.
   if (a.dtype === 'bool') return cast(where(condition, cast(a, 'int32'), cast(b, 'int32')), 'bool');
   const shape = broadcastShape(broadcastShape(condition.shape, a.shape), b.shape);
-  return operation('Where', [condition, a, b], a.dtype, shape);
+  // TensorFlow.js expands all three beforehand.
+  const operands = [condition, a, b];
+  operands.forEach((operand, i) => {
+    if (operand.data !== undefined || operand.expandOf === undefined) return;
+    const others = operands.filter((_, j) => j !== i).map((other) => other.shape);
+    if (sameShape(others.reduce(broadcastShape, operand.expandOf.shape), shape))
+      operands[i] = operand.expandOf;
+  });
+  return operation('Where', operands, a.dtype, shape);
 }
 
 export function isZero(x: GraphValue): GraphValue {

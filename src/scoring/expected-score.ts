@@ -1,4 +1,4 @@
-import { levelOfScore } from '../core/index.ts';
+import { type Completion, levelOfScore, type Tokenizer } from '../core/index.ts';
 import {
   appendTokens,
   lastTokenLogProbabilities,
@@ -17,11 +17,14 @@ const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
  * renormalised over digits. The third digit's mean, 0.045, stands for its distribution. The idea of reading a
  * score as an expectation over tokens is Q-Align's (arXiv 2312.17090, section 3.3); over digits it is ours.
  *
+ * @param completions what the model wrote about each prompt, greedily
+ * @param results the same, read by `readCompletion`
  * @returns results with `score`, `level` and `std` replaced; a result without an answer stays as it is
  */
 export async function withExpectedScores(
   model: VisionLanguageModel,
   prompts: readonly Sequence[],
+  completions: readonly Completion[],
   results: readonly ScoreResult[],
 ): Promise<ScoreResult[]> {
   const { tokenizer } = model;
@@ -34,11 +37,9 @@ export async function withExpectedScores(
   const readable = results.flatMap((result, index) => (result.status === 'ok' ? [index] : []));
   if (readable.length === 0) return [...results];
 
-  const stems = readable.map((index) => {
-    const { text } = results[index]!;
-    const prefix = text.slice(0, text.lastIndexOf(ANSWER_TAG) + ANSWER_TAG.length);
-    return appendTokens(prompts[index]!, tokenizer.encode(prefix), 'action');
-  });
+  const stems = readable.map((index) =>
+    appendTokens(prompts[index]!, idsUpToAnswer(completions[index]!, tokenizer), 'action'),
+  );
   const point = tokenizer.encode('.');
   const first = await lastTokenLogProbabilities(model, stems, {});
   const second = await lastTokenLogProbabilities(
@@ -69,6 +70,21 @@ export async function withExpectedScores(
     };
   });
   return updated;
+}
+
+/**
+ * The tokens up to the last answer tag, as they were sampled: other tokens of the same text would be another
+ * state of the model. Only where a token reaches beyond the tag is the text encoded anew.
+ */
+function idsUpToAnswer({ tokenIds, text }: Completion, tokenizer: Tokenizer): number[] {
+  const prefix = text.slice(0, text.lastIndexOf(ANSWER_TAG) + ANSWER_TAG.length);
+  for (let end = tokenIds.length; end > 0; end--) {
+    const ids = tokenIds.slice(0, end);
+    const written = tokenizer.decode(ids);
+    if (written === prefix) return ids;
+    if (written.length < prefix.length) break;
+  }
+  return tokenizer.encode(prefix);
 }
 
 /** Softmax of log-probabilities. */

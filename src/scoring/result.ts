@@ -6,7 +6,7 @@ import type { NamedDistortion } from '../data/index.ts';
  * - `greedy`: the most likely tokens; the score is the number the model writes.
  * - `expected`: greedy reasoning, then the mean of the model's distribution over the answer's digits; finer
  *   than greedy, and as deterministic.
- * - `sampled`: tokens drawn at a temperature; several samples give a mean and a spread.
+ * - `sampled`: one answer drawn at a temperature.
  */
 export type ScoreMode = 'greedy' | 'expected' | 'sampled';
 
@@ -31,6 +31,6 @@ export interface ScoreResult {
   /** The whole output. */
   text: string;
   finishReason: FinishReason;
-  /** Standard deviation of the score: of the digit distribution (`expected`) or over samples (`sampled`, k > 1). */
+  /** Standard deviation of the distribution over the answer's digits; mode `expected` only. */
   std?: number;
 }

@@ -19,7 +19,7 @@ export interface ScoreImagesOptions {
   seed?: number;
   /** Default 96. */
   maxNewTokens?: number;
-  /** Images per forward pass; changes speed and memory, not results. Default 64. */
+  /** Images per forward pass; changes speed and memory, and which numbers `sampled` draws. Default 64. */
   batchSize?: number;
   progress?: Progress;
   signal?: AbortSignal;
@@ -58,7 +58,9 @@ export async function scoreImages(
       rng: new Rng(seed).fork('score', at),
     });
     const read = completions.map(([completion]) => readCompletion(completion!));
-    results.push(...(mode === 'expected' ? await withExpectedScores(model, prompts, read) : read));
+    results.push(
+      ...(mode === 'expected' ? await withExpectedScores(model, prompts, completions.flat(), read) : read),
+    );
     progress.update(results.length);
   }
   return results;

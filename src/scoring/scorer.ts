@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { asStorageError, ConfigError, InputError, type RgbImage } from '../core/index.ts';
 import { decodeImage, loadShippedPrompt, type RenderedPrompt, renderPrompt } from '../data/index.ts';
 import { type EngineOptions, startEngine } from '../engine/index.ts';
-import { disposeParameters, loadModel, type VisionLanguageModel } from '../model/index.ts';
+import { disposeParameters, loadModel, smartResize, type VisionLanguageModel } from '../model/index.ts';
 import type { ScoreMode, ScoreResult } from './result.ts';
 import { type ScoreImagesOptions, scoreImages } from './score-images.ts';
 
@@ -38,6 +38,8 @@ export interface Scorer {
     inputs: readonly (string | Buffer | RgbImage)[],
     options?: ScoreImagesOptions,
   ): Promise<ScoreResult[]>;
+  /** InputError for a picture that the model cannot take: one that is empty, or far longer than it is wide. */
+  requireScorable(image: RgbImage): void;
   /** Frees the weights that the scorer loaded itself. */
   close(): void;
 }
@@ -56,6 +58,8 @@ export async function createScorer(options: ScorerOptions): Promise<Scorer> {
   const own = typeof options.model === 'string';
   const model = typeof options.model === 'string' ? await loadModel(options.model) : options.model;
   const modelSha256 = own ? await hashOf(join(model.folder, 'model.safetensors')) : null;
+  const { patchSize, mergeSize, minPixels, maxPixels } = model.processor;
+  const limits = { factor: patchSize * mergeSize, minPixels, maxPixels };
   let closed = false;
 
   async function scoreBatch(
@@ -77,6 +81,7 @@ export async function createScorer(options: ScorerOptions): Promise<Scorer> {
     },
     model,
     scoreBatch,
+    requireScorable: ({ height, width }) => void smartResize(height, width, limits),
     score: async (input, settings) => (await scoreBatch([input], settings))[0]!,
     close: () => {
       if (own && !closed) disposeParameters(model.parameters);

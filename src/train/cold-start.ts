@@ -6,6 +6,7 @@ import {
   appendTokens,
   collate,
   crossEntropy,
+  disposeParameters,
   loadModel,
   type ProcessedImage,
   promptSequence,
@@ -25,7 +26,7 @@ import type { StageOptions, StageResult } from './stage.ts';
 import { trainableNames } from './trainable.ts';
 import { pickParameters, traineeOf } from './trainee.ts';
 import { type MicroLoss, update } from './update.ts';
-import { describeValidation, selectionValue, validate } from './validation.ts';
+import { describeValidation, requireScores, selectionValue, validate } from './validation.ts';
 
 /**
  * Stage 1, the cold start of Q-Ponder (arXiv 2506.05384): cross entropy on a teacher's reasoning and score,
@@ -44,8 +45,13 @@ export async function trainColdStart(
   const prompt = renderPrompt(await loadShippedPrompt(config.prompt));
   const train = await loadExamples(config.dataset, ['train'], progress);
   const validation = await loadExamples(config.dataset, ['validation'], progress, config.validationImages);
+  requireScores(validation);
   const lessons = matchRows(await readAllJsonl(config.rows, coldStartRowSchema), train, prompt, config);
   const model = await loadModel(config.model);
+  const names = trainableNames(model.parameters.keys(), config.freeze);
+  const trainee = traineeOf(pickParameters(model.parameters, names), config.optimizer, (name) =>
+    name.startsWith('visual.') ? config.visionLearningRateScale : 1,
+  );
   const run = await openRun(config.run, {
     config,
     stage: 'cold-start',
@@ -53,10 +59,6 @@ export async function trainColdStart(
     note: progress.note,
   });
   try {
-    const names = trainableNames(model.parameters.keys(), config.freeze);
-    const trainee = traineeOf(pickParameters(model.parameters, names), config.optimizer, (name) =>
-      name.startsWith('visual.') ? config.visionLearningRateScale : 1,
-    );
     const guard = new NonFiniteGuard(config.guards.maxNonFiniteInRow);
     let start = 0;
     if (run.resumedFrom !== null) {
@@ -112,6 +114,8 @@ export async function trainColdStart(
     progress.stop();
     return await exportBest(run, config.run, { stage: 'cold-start', prompt: prompt.hash });
   } finally {
+    trainee.optimizer.dispose();
+    disposeParameters(model.parameters);
     await run.close();
   }
 }

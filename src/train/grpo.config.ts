@@ -34,7 +34,7 @@ export const grpoConfigSchema = z.strictObject({
   advantage: z.strictObject({ scale: z.enum(['group', 'batch', 'none']).default('group') }).prefault({}),
   loss: z
     .strictObject({
-      clipLow: z.number().positive().default(0.2),
+      clipLow: z.number().positive().lt(1).default(0.2),
       clipHigh: z.number().positive().default(0.2),
       klCoefficient: z.number().min(0).default(0.04),
       entropyCoefficient: z.number().min(0).default(0),
@@ -50,11 +50,13 @@ export const grpoConfigSchema = z.strictObject({
     .number()
     .positive()
     .default(0.02)
-    .describe('largest |ratio - 1| allowed on the first update of a batch: sampler and trainer must agree'),
+    .describe(
+      'largest |ratio - 1| allowed before the first update of a batch: sampler and trainer must agree',
+    ),
   maxMissingRewardShare: z
     .number()
     .min(0)
-    .max(1)
+    .lt(1)
     .default(0.2)
     .describe('share of failed rewards in a batch that stops the run'),
   guards: guardSettings.prefault({}),

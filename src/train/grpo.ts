@@ -13,51 +13,32 @@ import {
   type RenderedPrompt,
   renderPrompt,
 } from '../data/index.ts';
-import { runPending, tf } from '../engine/index.ts';
 import { createIqaRubric, type IqaTarget, type ScoredCompletion } from '../env/index.ts';
 import { openRun } from '../formats/index.ts';
 import {
-  appendTokens,
-  type Batch,
-  batchFeatures,
-  collate,
-  disposeImageFeatures,
-  encodeImageFeatures,
+  disposeParameters,
   generate,
   loadModel,
-  neverSampledTokenIds,
   type ProcessedImage,
   promptSequence,
-  responseLogProbabilities,
   type Sequence,
   type VisionLanguageModel,
 } from '../model/index.ts';
-import {
-  batchTotals,
-  globalDenominator,
-  grpoAdvantages,
-  NonFiniteGuard,
-  policyLoss,
-  RewardFailureGuard,
-  requireRatioOne,
-  samplerDivergence,
-  tokenWeights,
-} from '../rl/index.ts';
+import { grpoAdvantages, NonFiniteGuard, RewardFailureGuard } from '../rl/index.ts';
 import { coldStartRowSchema } from '../teacher/index.ts';
 import { restoreStage, saveStage } from './checkpointing.ts';
-import { chunk } from './chunk.ts';
 import { DataOrder } from './data-order.ts';
 import { type Examples, loadExamples } from './examples.ts';
 import { exportBest } from './export-best.ts';
 import type { GrpoConfig } from './grpo.config.ts';
 import { trainingPicture } from './pictures.ts';
+import { policyUpdates } from './policy-updates.ts';
 import { rewardMetrics } from './reward-metrics.ts';
 import { learningRateOf } from './schedule.ts';
 import type { StageOptions, StageResult } from './stage.ts';
 import { trainableNames } from './trainable.ts';
 import { pickParameters, traineeOf } from './trainee.ts';
-import { type MicroLoss, update } from './update.ts';
-import { describeValidation, requireMos, selectionValue, validate } from './validation.ts';
+import { describeValidation, requireMos, requireScores, selectionValue, validate } from './validation.ts';
 
 /**
  * Stage 2: GRPO (arXiv 2402.03300) on the reward of `env/iqa`, which joins scoring accuracy and reasoning
@@ -72,10 +53,13 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
   const prompt = renderPrompt(await loadShippedPrompt(config.prompt));
   const train = await loadExamples(config.dataset, ['train'], progress);
   const validation = await loadExamples(config.dataset, ['validation'], progress, config.validationImages);
+  requireScores(validation);
   const targets = await targetsOf(train, config);
   const rubric = createIqaRubric(config.rubric);
   const model = await loadModel(config.model);
   const reference = config.loss.klCoefficient > 0 ? await loadModel(config.model) : null;
+  const names = trainableNames(model.parameters.keys(), config.freeze);
+  const trainee = traineeOf(pickParameters(model.parameters, names), config.optimizer);
   const run = await openRun(config.run, {
     config,
     stage: 'grpo',
@@ -83,8 +67,6 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
     note: progress.note,
   });
   try {
-    const names = trainableNames(model.parameters.keys(), config.freeze);
-    const trainee = traineeOf(pickParameters(model.parameters, names), config.optimizer);
     const guard = new NonFiniteGuard(config.guards.maxNonFiniteInRow);
     const failures = new RewardFailureGuard({ limit: config.maxMissingRewardShare });
     let start = 0;
@@ -96,7 +78,7 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
     }
     const order = new DataOrder(rng.fork('order'), train.records.length);
     const measure = async (step: number): Promise<{ metric: string; value: number } | undefined> => {
-      const values = await validate(model, prompt, validation, { ...config, signal: options.signal });
+      const values = await validate(model, prompt, validation, config);
       run.metrics(step, values);
       progress.note(`step ${step}: ${describeValidation(values)}`);
       const value = selectionValue(values);
@@ -117,7 +99,7 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
     progress.start('GRPO', config.steps);
     progress.update(start);
     // The cold start itself is a candidate: a stage that only harms ends where it began.
-    if (start === 0) await save(0, await measure(0));
+    if (run.resumedFrom === null) await save(0, await measure(0));
     for (let step = start; step < config.steps; step++) {
       const done = step + 1;
       const clock = new Map<string, number>();
@@ -200,10 +182,19 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
     progress.stop();
     return await exportBest(run, config.run, { stage: 'grpo', prompt: prompt.hash });
   } finally {
+    trainee.optimizer.dispose();
+    disposeParameters(model.parameters);
+    if (reference !== null) disposeParameters(reference.parameters);
     await run.close();
   }
 }
 
+function question(model: VisionLanguageModel, prompt: RenderedPrompt, image: ProcessedImage): Sequence {
+  const content = [{ type: 'image' as const }, { type: 'text' as const, text: prompt.text }];
+  return promptSequence(model, [{ role: 'user', content }], [image]);
+}
+
+/** One completion of one training image, rewarded. */
 interface Sample {
   prompt: Sequence;
   completion: Completion;
@@ -213,13 +204,6 @@ interface Sample {
   record: number;
   parts: ScoredCompletion;
   reward: RewardValue;
-}
-
-export type { Sample as GrpoSample };
-
-function question(model: VisionLanguageModel, prompt: RenderedPrompt, image: ProcessedImage): Sequence {
-  const content = [{ type: 'image' as const }, { type: 'text' as const, text: prompt.text }];
-  return promptSequence(model, [{ role: 'user', content }], [image]);
 }
 
 async function rollout(
@@ -253,145 +237,6 @@ function flatten(
   );
 }
 
-interface Update {
-  metrics: Record<string, number>;
-  applied: boolean[];
-}
-
-/** One or more optimiser steps on one rollout batch, micro-batched over an explicit global denominator. */
-async function policyUpdates(
-  model: VisionLanguageModel,
-  reference: VisionLanguageModel | null,
-  trainee: ReturnType<typeof traineeOf>,
-  samples: readonly (Sample & { advantage: number })[],
-  learningRate: number,
-  config: GrpoConfig,
-  step: number,
-): Promise<Update> {
-  const banned = neverSampledTokenIds(model.config, model.tokenizer);
-  const sequences = samples.map(({ prompt, completion }) =>
-    appendTokens(prompt, completion.tokenIds, 'action'),
-  );
-  const lengths = samples.map(({ completion }) => completion.tokenIds.length);
-  const totals = batchTotals(lengths);
-  const denominator = globalDenominator(config.loss.aggregation, totals, config.maxNewTokens);
-  const images = new Set(sequences.flatMap(({ images: own }) => own));
-  const frozen = config.freeze.vision && config.freeze.merger;
-  const features = frozen ? encodeImageFeatures(model, images) : null;
-  const referenceFeatures =
-    reference === null ? null : frozen ? features : encodeImageFeatures(reference, images);
-  const parts = chunk(
-    samples.map((_, index) => index),
-    config.microBatch,
-  ).map((indices) => {
-    const batch = collate(
-      indices.map((index) => sequences[index]!),
-      model.config,
-    );
-    const size = batch.actions.rows.length;
-    const perToken = (value: (sample: number, token: number) => number): Float32Array => {
-      const result = new Float32Array(size);
-      let at = 0;
-      for (const index of indices) for (let t = 0; t < lengths[index]!; t++) result[at++] = value(index, t);
-      return result;
-    };
-    return {
-      batch,
-      sampler: perToken((index, t) => samples[index]!.completion.logProbabilities[t]!),
-      advantages: perToken((index) => samples[index]!.advantage),
-      weights: tokenWeights(
-        config.loss.aggregation,
-        indices.map((index) => lengths[index]!),
-        size,
-      ),
-    };
-  });
-  try {
-    const settings = { temperature: config.temperature, bannedTokenIds: banned };
-    const score = async (
-      network: VisionLanguageModel,
-      batch: Batch,
-      own: typeof features,
-    ): Promise<Float32Array> => {
-      const tensor = tf.tidy(() => {
-        const imageEmbeddings = own === null ? undefined : batchFeatures(batch.images, own);
-        return responseLogProbabilities(network, batch, { ...settings, imageEmbeddings }).logProbabilities;
-      });
-      const result = (await tensor.data()) as Float32Array;
-      tensor.dispose();
-      return Float32Array.from(result);
-    };
-    const old: Float32Array[] = [];
-    const fixed: (Float32Array | null)[] = [];
-    for (const { batch } of parts) {
-      old.push(await score(model, batch, features));
-      fixed.push(reference === null ? null : await score(reference, batch, referenceFeatures));
-    }
-    const metrics: Record<string, number> = {};
-    const flat = (arrays: readonly Float32Array[]): number[] =>
-      arrays.flatMap((array, i) => [...array.subarray(0, parts[i]!.batch.actions.count)]);
-    const divergence = samplerDivergence(flat(parts.map(({ sampler }) => sampler)), flat(old));
-    if (divergence !== null) {
-      metrics['sampler/meanAbsoluteDifference'] = divergence.meanAbsoluteDifference;
-      metrics['sampler/maximumAbsoluteDifference'] = divergence.maximumAbsoluteDifference;
-    }
-    const applied: boolean[] = [];
-    for (let u = 0; u < config.updatesPerBatch; u++) {
-      const extremes: { min: tf.Tensor; max: tf.Tensor }[] = [];
-      const micros = parts.map(({ batch, advantages, weights }, i) => (): MicroLoss => {
-        const imageEmbeddings = features === null ? undefined : batchFeatures(batch.images, features);
-        const { logProbabilities, entropy } = responseLogProbabilities(model, batch, {
-          ...settings,
-          imageEmbeddings,
-        });
-        const referenceValues = fixed[i] ?? null;
-        const { loss, metrics: measured } = policyLoss(
-          {
-            logProbabilities,
-            oldLogProbabilities: tf.tensor1d(old[i]!),
-            referenceLogProbabilities: referenceValues === null ? null : tf.tensor1d(referenceValues),
-            entropies: entropy(),
-            advantages: tf.tensor1d(advantages),
-            weights: tf.tensor1d(weights),
-            denominator,
-            totalTokens: totals.tokens,
-          },
-          {
-            epsilonLow: config.loss.clipLow,
-            epsilonHigh: config.loss.clipHigh,
-            klCoefficient: config.loss.klCoefficient,
-            entropyCoefficient: config.loss.entropyCoefficient,
-          },
-        );
-        const { ratioMax, ratioMin, ...sums } = measured;
-        extremes.push({ min: tf.keep(ratioMin.clone()), max: tf.keep(ratioMax.clone()) });
-        return { loss, metrics: sums as unknown as Record<string, tf.Scalar> };
-      });
-      const result = await update(trainee, learningRate, micros);
-      applied.push(result.applied);
-      let minimum = Number.POSITIVE_INFINITY;
-      let maximum = Number.NEGATIVE_INFINITY;
-      for (const { min, max } of extremes) {
-        minimum = Math.min(minimum, (await min.data())[0]!);
-        maximum = Math.max(maximum, (await max.data())[0]!);
-        tf.dispose([min, max]);
-      }
-      if (u === 0) requireRatioOne({ minimum, maximum }, { tolerance: config.ratioTolerance, step });
-      Object.assign(metrics, result.metrics, {
-        loss: result.loss,
-        gradientNorm: result.gradientNorm,
-        ratioMin: minimum,
-        ratioMax: maximum,
-      });
-    }
-    return { metrics, applied };
-  } finally {
-    if (features !== null) disposeImageFeatures(features);
-    if (referenceFeatures !== null && referenceFeatures !== features) disposeImageFeatures(referenceFeatures);
-    await runPending();
-  }
-}
-
 /** What each training image is rewarded for: its MOS, and the distortions that its reasoning should name. */
 async function targetsOf(train: Examples, config: GrpoConfig): Promise<IqaTarget[]> {
   const taught = new Map<string, NamedDistortion[]>();
@@ -400,6 +245,12 @@ async function targetsOf(train: Examples, config: GrpoConfig): Promise<IqaTarget
       if (row.accepted) taught.set(row.id, distortionsNamed(row.response));
     }
     if (taught.size === 0) throw new InputError(`${config.teacherRows} holds no accepted row`);
+    if (!train.records.some(({ id }) => taught.has(id))) {
+      throw new InputError(
+        `${config.teacherRows} speaks of no image in the train split of ${config.dataset}`,
+        { hint: 'distil the rows from this data set with splits: [train]' },
+      );
+    }
   }
   return train.records.map((record) => {
     const referenceDistortions = taught.get(record.id);

@@ -1,4 +1,4 @@
-import { ConfigError } from '../core/index.ts';
+import { InputError } from '../core/index.ts';
 import type { RenderedPrompt } from '../data/index.ts';
 import { type Metric, mae, plcc, srcc } from '../metrics/index.ts';
 import type { VisionLanguageModel } from '../model/index.ts';
@@ -10,12 +10,11 @@ export async function validate(
   model: VisionLanguageModel,
   prompt: RenderedPrompt,
   { records, images }: Examples,
-  options: { maxNewTokens: number; signal?: AbortSignal | undefined },
+  options: { maxNewTokens: number },
 ): Promise<Record<string, number>> {
   const results = await scoreImages(model, prompt, images, {
     mode: 'greedy',
     maxNewTokens: options.maxNewTokens,
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
   const scores: number[] = [];
   const targets: number[] = [];
@@ -60,11 +59,16 @@ export function selectionValue(values: Record<string, number>): number | null {
 
 export function requireMos({ id, mos }: { id: string; mos: number | null }): number {
   if (mos === null) {
-    throw new ConfigError(`image ${id} has no MOS`, {
+    throw new InputError(`image ${id} has no MOS`, {
       hint: 'leave images without a score out of this split',
     });
   }
   return mos;
+}
+
+/** Finds an image without a MOS before any step is paid for. */
+export function requireScores({ records }: Pick<Examples, 'records'>): void {
+  for (const record of records) requireMos(record);
 }
 
 /** One line for people. */

@@ -111,6 +111,25 @@ describe('compiling', () => {
   });
 });
 
+describe('choosing', () => {
+  it('expands no operand that is broadcast anyway', () => {
+    const x = tf.tensor2d([1, 2, 3, 4], [2, 2]);
+    const chosen = tf.tidy(() => tf.where(tf.less(tf.sum(x), 11), x, tf.zerosLike(x)));
+    expect(chosen.dataSync()).toEqual(Float32Array.of(1, 2, 3, 4));
+    // The sum, the comparison, its reshaping to rank 2, and the choice.
+    expect(engineStats().nodes).toBe(4);
+  });
+
+  it('expands operands that only together have the shape of the result', () => {
+    const column = tf.tensor2d([1, 2], [2, 1]);
+    const row = tf.tensor2d([3, 4, 5], [1, 3]);
+    const condition = tf.less(tf.add(column, row), 6);
+    expect(Array.from(tf.where(condition, column, row).dataSync())).toEqual([1, 1, 5, 2, 4, 5]);
+    const all = tf.where(tf.scalar(true), tf.scalar(7), tf.zeros([2, 2]));
+    expect(Array.from(all.dataSync())).toEqual([7, 7, 7, 7]);
+  });
+});
+
 describe('constants', () => {
   it('tells -0 from 0', () => {
     const x = tf.tensor1d([2, 3]);

@@ -1,9 +1,9 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { asStorageError, GateError, InputError, type RgbImage } from '../../core/index.ts';
+import { asStorageError, GateError, InputError, type RgbImage, StorageError } from '../../core/index.ts';
 import { decodeImage } from '../../data/index.ts';
-import { createScorer, type ScoreResult } from '../../scoring/index.ts';
+import { createScorer, type ScoreResult, type Scorer } from '../../scoring/index.ts';
 import type { Stage, StageContext } from '../stage-command.ts';
 import { defaultModel } from './default-model.ts';
 import { startFor } from './engine.ts';
@@ -47,7 +47,7 @@ export const scoreStage: Stage<ScoreConfig> = {
     const rows: Row[] = [];
     for (let at = 0; at < files.length; at += BATCH) {
       context.signal.throwIfAborted();
-      const part = await Promise.all(files.slice(at, at + BATCH).map(openImage));
+      const part = await Promise.all(files.slice(at, at + BATCH).map((file) => openImage(file, scorer)));
       const readable = part.flatMap(({ image }) => (image === null ? [] : [image]));
       const results = await scorer.scoreBatch(readable, {
         seed: config.seed,
@@ -68,12 +68,15 @@ export const scoreStage: Stage<ScoreConfig> = {
 
 async function openImage(
   file: string,
+  scorer: Scorer,
 ): Promise<{ file: string; image: RgbImage | null; problem: string | null }> {
   try {
-    return { file, image: await decodeImage(file), problem: null };
+    const image = await decodeImage(file);
+    scorer.requireScorable(image);
+    return { file, image, problem: null };
   } catch (error) {
     // One broken file must not cost the others their score: it is listed, and the exit code says so.
-    if (!(error instanceof InputError)) throw error;
+    if (!(error instanceof InputError || error instanceof StorageError)) throw error;
     return { file, image: null, problem: error.message };
   }
 }
