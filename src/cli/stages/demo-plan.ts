@@ -12,8 +12,8 @@ export const FULL_MINUTES = 12;
 
 const FULL: DemoPlan = {
   images: { train: 4000, validation: 400, test: 1000, cross: 1000 },
-  coldStartSteps: 1800,
-  grpoSteps: 160,
+  coldStartSteps: 1000,
+  grpoSteps: 200,
 };
 
 /** Every part shrinks alike; below about two minutes too little is learnt to mean anything. */

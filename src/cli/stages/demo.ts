@@ -71,7 +71,7 @@ export const demoStage: Stage<DemoConfig> = {
       oracle: { seed: config.seed },
     });
     await once(teacher, 'report.json', distillation, () =>
-      distillStage.run(distillation, { ...context, print: progress.note }),
+      distillStage.run(distillation, { ...context, print: (line) => progress.note(line) }),
     );
     const rows = join(teacher, 'accepted.jsonl');
 

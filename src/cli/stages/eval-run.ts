@@ -18,7 +18,7 @@ export const evalRunConfigSchema = z.strictObject({
   seed: z.int().min(0).default(0),
   maxNewTokens: z.int().positive().default(96),
   batchSize: z.int().positive().default(64),
-  resamples: z.int().min(0).default(1000).describe('bootstrap resamples; 0 for no intervals'),
+  resamples: z.int().min(100).default(1000).describe('bootstrap resamples'),
   output: z
     .string()
     .min(1)
