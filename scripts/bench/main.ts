@@ -94,10 +94,10 @@ async function bench(threads: number): Promise<void> {
 
 function printCase({ title, results, ratios, agreement }: CaseReport): void {
   print('', title);
-  for (const { engine, milliseconds, rounds, rate } of results) {
+  for (const { engine, milliseconds, processorMilliseconds, rounds, rate } of results) {
     const span = `${Math.min(...rounds).toFixed(1)} to ${Math.max(...rounds).toFixed(1)}`;
     print(
-      `  ${engine.padEnd(18)} ${milliseconds.toFixed(1).padStart(9)} ms  (${rounds.length} rounds, ${span})  ${rate}`,
+      `  ${engine.padEnd(18)} ${milliseconds.toFixed(1).padStart(9)} ms  (${rounds.length} rounds, ${span}; processor ${processorMilliseconds.toFixed(0)} ms)  ${rate}`,
     );
   }
   for (const { onnxAgainst, ratio, target } of ratios) {

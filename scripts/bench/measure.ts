@@ -18,6 +18,8 @@ export interface Result {
   rounds: number[];
   /** Median of the rounds. */
   milliseconds: number;
+  /** Processor time of all threads, median over all repeats. */
+  processorMilliseconds: number;
   evidence: number[];
 }
 
@@ -37,6 +39,7 @@ export async function interleave(task: Task, contestants: readonly Contestant[])
     engine: engine.name,
     rounds: [],
     milliseconds: Number.NaN,
+    processorMilliseconds: Number.NaN,
     evidence: [],
   }));
   for (const [i, { engine, warmUp }] of contestants.entries()) {
@@ -44,17 +47,22 @@ export async function interleave(task: Task, contestants: readonly Contestant[])
     const { evidence } = await engine.ask({ task, repeats: warmUp });
     results[i]!.evidence.push(...evidence);
   }
+  const processor: number[][] = contestants.map(() => []);
   const most = Math.max(...contestants.map(({ rounds }) => rounds));
   for (let round = 0; round < most; round++) {
     for (const [i, { engine, rounds, repeats }] of contestants.entries()) {
       if (round >= rounds) continue;
       await setTimeout(PAUSE_MS);
-      const { milliseconds, evidence } = await engine.ask({ task, repeats });
+      const { milliseconds, processorMilliseconds, evidence } = await engine.ask({ task, repeats });
+      processor[i]!.push(...processorMilliseconds);
       results[i]!.rounds.push(median(milliseconds));
       results[i]!.evidence.push(...evidence);
     }
   }
-  for (const result of results) result.milliseconds = median(result.rounds);
+  results.forEach((result, i) => {
+    result.milliseconds = median(result.rounds);
+    result.processorMilliseconds = median(processor[i]!);
+  });
   return results;
 }
 

@@ -17,6 +17,8 @@ export type Task = (typeof TASKS)[number];
 export interface Answer {
   /** One per repeat. */
   milliseconds: number[];
+  /** Processor time of all threads, one per repeat: what a busy machine distorts less. */
+  processorMilliseconds: number[];
   /** Losses of the steps, or the token ids of the last generation, row by row: proof that work was done. */
   evidence: number[];
 }

@@ -30,19 +30,23 @@ function print(prefix: string, content: Ready | Answer): void {
 
 async function startOnnx(count: number): Promise<string> {
   const { runtime, threads } = await startEngine({ backend: 'onnx', threads: count });
-  return `${runtime}, ${threads} threads`;
+  return `${runtime}, ${threads} thread${threads > 1 ? 's' : ''}`;
 }
 
 async function timed(work: Work, repeats: number): Promise<Answer> {
   const milliseconds: number[] = [];
+  const processorMilliseconds: number[] = [];
   const evidence: number[] = [];
   for (let i = 0; i < repeats; i++) {
     const start = performance.now();
+    const used = process.cpuUsage();
     const seen = await work();
     milliseconds.push(performance.now() - start);
+    const { user, system } = process.cpuUsage(used);
+    processorMilliseconds.push((user + system) / 1000);
     evidence.push(...seen);
   }
-  return { milliseconds, evidence };
+  return { milliseconds, processorMilliseconds, evidence };
 }
 
 async function workOf(task: Task): Promise<Work> {

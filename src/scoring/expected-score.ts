@@ -49,27 +49,39 @@ export async function withExpectedScores(
   );
   const updated = [...results];
   readable.forEach((index, row) => {
-    const p1 = normalised(FIRST_DIGITS.map((d) => first[row]![ids[d]!]!));
-    let mean = 0;
-    let square = 0;
-    FIRST_DIGITS.forEach((d1, i) => {
-      const p2 = normalised(ids.map((id) => second[row * FIRST_DIGITS.length + i]![id]!));
-      DIGITS.forEach((d2) => {
-        const value = Math.min(5, d1 + d2 / 10 + 0.045);
-        const p = p1[i]! * p2[d2]!;
-        mean += p * value;
-        square += p * value * value;
-      });
-    });
+    const { mean, std } = scoreDistribution(
+      FIRST_DIGITS.map((d) => first[row]![ids[d]!]!),
+      FIRST_DIGITS.map((_, i) => ids.map((id) => second[row * FIRST_DIGITS.length + i]![id]!)),
+    );
     const score = Math.min(5, Math.max(1, mean));
-    updated[index] = {
-      ...results[index]!,
-      score,
-      level: levelOfScore(score),
-      std: Math.sqrt(Math.max(0, square - mean * mean)),
-    };
+    updated[index] = { ...results[index]!, score, level: levelOfScore(score), std };
   });
   return updated;
+}
+
+/**
+ * Mean and standard deviation of the score, the third digit at its mean.
+ *
+ * @param first log-probabilities of the first digits 1 to 5, up to a constant
+ * @param second for each of these, log-probabilities of the digits 0 to 9 after the point, up to a constant
+ */
+export function scoreDistribution(
+  first: readonly number[],
+  second: readonly (readonly number[])[],
+): { mean: number; std: number } {
+  const p1 = normalised(first);
+  let mean = 0;
+  let square = 0;
+  FIRST_DIGITS.forEach((d1, i) => {
+    const p2 = normalised(second[i]!);
+    DIGITS.forEach((d2) => {
+      const value = Math.min(5, d1 + d2 / 10 + 0.045);
+      const p = p1[i]! * p2[d2]!;
+      mean += p * value;
+      square += p * value * value;
+    });
+  });
+  return { mean, std: Math.sqrt(Math.max(0, square - mean * mean)) };
 }
 
 /**
@@ -78,13 +90,14 @@ export async function withExpectedScores(
  */
 function idsUpToAnswer({ tokenIds, text }: Completion, tokenizer: Tokenizer): number[] {
   const prefix = text.slice(0, text.lastIndexOf(ANSWER_TAG) + ANSWER_TAG.length);
+  let ids: number[] | null = null;
   for (let end = tokenIds.length; end > 0; end--) {
-    const ids = tokenIds.slice(0, end);
-    const written = tokenizer.decode(ids);
-    if (written === prefix) return ids;
+    const shorter = tokenIds.slice(0, end);
+    const written = tokenizer.decode(shorter);
+    if (written === prefix) ids = shorter;
     if (written.length < prefix.length) break;
   }
-  return tokenizer.encode(prefix);
+  return ids ?? tokenizer.encode(prefix);
 }
 
 /** Softmax of log-probabilities. */

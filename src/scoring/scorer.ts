@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { asStorageError, ConfigError, InputError, type RgbImage } from '../core/index.ts';
 import { decodeImage, loadShippedPrompt, type RenderedPrompt, renderPrompt } from '../data/index.ts';
-import { type EngineOptions, startEngine } from '../engine/index.ts';
+import { type EngineOptions, startEngine, tf } from '../engine/index.ts';
 import { disposeParameters, loadModel, smartResize, type VisionLanguageModel } from '../model/index.ts';
 import type { ScoreMode, ScoreResult } from './result.ts';
 import { type ScoreImagesOptions, scoreImages } from './score-images.ts';
@@ -53,7 +53,8 @@ export async function createScorer(options: ScorerOptions): Promise<Scorer> {
   if (!['greedy', 'expected', 'sampled'].includes(mode)) {
     throw new ConfigError(`mode is "${mode}", allowed are greedy, expected and sampled`);
   }
-  await startEngine(options.engine ?? {});
+  // Asked for again with other options, a running engine refuses: whoever started it has chosen.
+  if (!tf.getBackend()) await startEngine(options.engine ?? {});
   const prompt: RenderedPrompt = renderPrompt(await loadShippedPrompt(promptName));
   const own = typeof options.model === 'string';
   const model = typeof options.model === 'string' ? await loadModel(options.model) : options.model;

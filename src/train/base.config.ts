@@ -19,7 +19,7 @@ export const baseConfigSchema = z.strictObject({
       ...phase,
       steps: z.int().min(0).default(12_000),
       crop: z.int().positive().default(84).describe('side of the random crops, a multiple of 28'),
-      optimizer: optimizerSettings.prefault({ learningRate: 1.2e-3 }),
+      optimizer: optimizerSettings({ learningRate: 1.2e-3 }),
     })
     .prefault({}),
   caption: z
@@ -27,7 +27,7 @@ export const baseConfigSchema = z.strictObject({
       ...phase,
       steps: z.int().min(0).default(4_000),
       headWeight: z.number().min(0).default(0.3).describe('weight of the vision heads beside the captions'),
-      optimizer: optimizerSettings.prefault({ learningRate: 1e-3 }),
+      optimizer: optimizerSettings({ learningRate: 1e-3 }),
       visionLearningRateScale: z.number().positive().default(0.5),
     })
     .prefault({}),

@@ -25,6 +25,7 @@ import { DataOrder } from './data-order.ts';
 import { type Examples, loadExamples } from './examples.ts';
 import { randomCrop } from './pictures.ts';
 import { learningRateOf } from './schedule.ts';
+import { RESULT_NEUTRAL_KEYS } from './settings.ts';
 import type { StageOptions } from './stage.ts';
 import { trainableNames } from './trainable.ts';
 import { pickParameters, traineeOf } from './trainee.ts';
@@ -56,7 +57,8 @@ export async function trainBase(config: BaseConfig, options: StageOptions = {}):
     config,
     stage: 'base',
     keepCheckpoints: config.keepCheckpoints,
-    note: progress.note,
+    mayDiffer: RESULT_NEUTRAL_KEYS,
+    note: (line) => progress.note(line),
   });
   let trainee: Trainee | null = null;
   try {

@@ -9,8 +9,8 @@ export const coldStartConfigSchema = z.strictObject({
   rows: z.string().min(1).describe('teacher rows (JSONL) that q-ponder distill wrote'),
   steps: z.int().positive().default(1200),
   batch: batchSettings.prefault({}),
-  optimizer: optimizerSettings.prefault({ learningRate: 1e-3 }),
-  freeze: freezeSettings.prefault({ vision: false, merger: false }),
+  optimizer: optimizerSettings({ learningRate: 1e-3 }),
+  freeze: freezeSettings({ vision: false, merger: false }),
   visionLearningRateScale: z
     .number()
     .positive()

@@ -22,6 +22,7 @@ import { type Examples, loadExamples } from './examples.ts';
 import { exportBest } from './export-best.ts';
 import { trainingPicture } from './pictures.ts';
 import { learningRateOf } from './schedule.ts';
+import { RESULT_NEUTRAL_KEYS } from './settings.ts';
 import type { StageOptions, StageResult } from './stage.ts';
 import { trainableNames } from './trainable.ts';
 import { pickParameters, traineeOf } from './trainee.ts';
@@ -56,7 +57,8 @@ export async function trainColdStart(
     config,
     stage: 'cold-start',
     keepCheckpoints: config.keepCheckpoints,
-    note: progress.note,
+    mayDiffer: RESULT_NEUTRAL_KEYS,
+    note: (line) => progress.note(line),
   });
   try {
     const guard = new NonFiniteGuard(config.guards.maxNonFiniteInRow);

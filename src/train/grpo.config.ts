@@ -41,8 +41,8 @@ export const grpoConfigSchema = z.strictObject({
       aggregation: z.enum(['token-mean', 'sequence-mean', 'constant']).default('token-mean'),
     })
     .prefault({}),
-  optimizer: optimizerSettings.prefault({ learningRate: 1e-4, weightDecay: 0, beta2: 0.95 }),
-  freeze: freezeSettings.prefault({ vision: true, merger: false }),
+  optimizer: optimizerSettings({ learningRate: 1e-4, weightDecay: 0, beta2: 0.95 }),
+  freeze: freezeSettings({ vision: true, merger: false }),
   flip: z.boolean().default(true),
   validateEvery: z.int().positive().default(40),
   validationImages: z.int().positive().default(200),

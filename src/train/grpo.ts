@@ -35,6 +35,7 @@ import { trainingPicture } from './pictures.ts';
 import { policyUpdates } from './policy-updates.ts';
 import { rewardMetrics } from './reward-metrics.ts';
 import { learningRateOf } from './schedule.ts';
+import { RESULT_NEUTRAL_KEYS } from './settings.ts';
 import type { StageOptions, StageResult } from './stage.ts';
 import { trainableNames } from './trainable.ts';
 import { pickParameters, traineeOf } from './trainee.ts';
@@ -64,7 +65,8 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
     config,
     stage: 'grpo',
     keepCheckpoints: config.keepCheckpoints,
-    note: progress.note,
+    mayDiffer: RESULT_NEUTRAL_KEYS,
+    note: (line) => progress.note(line),
   });
   try {
     const guard = new NonFiniteGuard(config.guards.maxNonFiniteInRow);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Settings shared by the training stages; each stage's own object stands beside its code. */
 
-export const optimizerSettings = z.strictObject({
+const optimizerKeys = {
   learningRate: z.number().positive().describe('peak learning rate'),
   schedule: z.enum(['constant', 'linear', 'cosine']).default('cosine').describe('shape after the warm-up'),
   warmupShare: z
@@ -13,12 +13,31 @@ export const optimizerSettings = z.strictObject({
     .describe('share of the steps spent warming up linearly'),
   finalShare: z.number().min(0).max(1).default(0.02).describe('last learning rate as a share of the peak'),
   beta1: z.number().min(0).lt(1).default(0.9),
-  beta2: z.number().min(0).lt(1).default(0.98),
+  beta2: z.number().min(0).lt(1),
   epsilon: z.number().positive().default(1e-8),
-  weightDecay: z.number().min(0).default(0.05).describe('decoupled; matrices only'),
+  weightDecay: z.number().min(0).describe('decoupled; matrices only'),
   clipNorm: z.number().positive().default(1).describe('global gradient norm is cut to this'),
-});
-export type OptimizerSettings = z.infer<typeof optimizerSettings>;
+};
+
+/** Optimiser of a stage, with the stage's own defaults: one key that is set leaves the others as they are. */
+export const optimizerSettings = ({
+  learningRate,
+  weightDecay = 0.05,
+  beta2 = 0.98,
+}: {
+  learningRate: number;
+  weightDecay?: number;
+  beta2?: number;
+}) =>
+  z
+    .strictObject({
+      ...optimizerKeys,
+      learningRate: optimizerKeys.learningRate.default(learningRate),
+      weightDecay: optimizerKeys.weightDecay.default(weightDecay),
+      beta2: optimizerKeys.beta2.default(beta2),
+    })
+    .prefault({});
+export type OptimizerSettings = z.infer<ReturnType<typeof optimizerSettings>>;
 
 export const batchSettings = z.strictObject({
   size: z.int().positive().default(16).describe('sequences per optimiser step'),
@@ -44,8 +63,18 @@ export const runSettings = {
   keepCheckpoints: z.int().positive().default(2),
 };
 
+/** A continued run may change these: a moved folder and other checkpoints leave the same result. */
+export const RESULT_NEUTRAL_KEYS: readonly (keyof typeof runSettings)[] = [
+  'run',
+  'checkpointEvery',
+  'keepCheckpoints',
+];
+
 /** What the miniature's tower and projector do during a stage. */
-export const freezeSettings = z.strictObject({
-  vision: z.boolean().describe('keep the vision tower as it is'),
-  merger: z.boolean().describe('keep the merger (projector) as it is'),
-});
+export const freezeSettings = (defaults: { vision: boolean; merger: boolean }) =>
+  z
+    .strictObject({
+      vision: z.boolean().default(defaults.vision).describe('keep the vision tower as it is'),
+      merger: z.boolean().default(defaults.merger).describe('keep the merger (projector) as it is'),
+    })
+    .prefault({});

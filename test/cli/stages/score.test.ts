@@ -1,0 +1,176 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp, { type Sharp } from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createScorer } from '../../../src/scoring/index.ts';
+import { createStageFixture, records, type StageFixture, teachContract } from '../../train/stage-fixture.ts';
+import { MAIN, runChild } from '../run-child.ts';
+
+let fixture: StageFixture;
+let model: string;
+let files: string[];
+let broken: string;
+
+const score = (...args: string[]) => runChild(MAIN, 'score', '--threads', '1', '--quiet', ...args);
+const withModel = (...args: string[]) => score('--model', model, ...args);
+const rowsOf = (stdout: string): Record<string, unknown>[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+beforeAll(async () => {
+  fixture = await createStageFixture();
+  model = await teachContract(fixture);
+  files = (await records(fixture.data)).slice(0, 3).map(({ image }) => join(fixture.data, image));
+  broken = fixture.path('broken.jpg');
+  const whole = await sharp(files[0]).jpeg().toBuffer();
+  await writeFile(broken, whole.subarray(0, whole.length / 2));
+});
+afterAll(() => fixture.remove());
+
+describe('q-ponder score', () => {
+  it('prints the worst picture first, with level and reasoning', async () => {
+    const { code, stdout, stderr } = await withModel(...files);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = [
+      ...stdout.matchAll(/^(\d\.\d\d) \+-\d\.\d\d {2}(\w+) {2}(.*)\n {6}(the quality is \w+\.)$/gm),
+    ];
+    const scores = lines.map(([, value]) => Number(value));
+    expect(scores).toHaveLength(3);
+    expect(scores).toEqual([...scores].sort((a, b) => a - b));
+    expect(lines.map(([, , , file]) => file).sort()).toEqual([...files].sort());
+  });
+
+  it('--json prints a row a picture in the order given, as the library scores it', async () => {
+    const { code, stdout } = await withModel('--json', '--mode', 'greedy', ...files);
+    expect(code).toBe(0);
+    const scorer = await createScorer({ model });
+    const expected = await scorer.scoreBatch(files);
+    scorer.close();
+    expect(rowsOf(stdout)).toEqual(files.map((file, i) => ({ file, ...expected[i] })));
+  });
+
+  it('takes the pictures of a folder by name, and nothing else in it', async () => {
+    const folder = fixture.path('folder');
+    await mkdir(folder);
+    for (const name of ['b.png', 'a.WEBP']) await sharp(files[0]).toFile(join(folder, name.toLowerCase()));
+    await writeFile(join(folder, 'notes.txt'), 'no picture');
+    const { code, stdout } = await withModel('--json', folder);
+    expect(code).toBe(0);
+    expect(rowsOf(stdout).map(({ file }) => file)).toEqual([join(folder, 'a.webp'), join(folder, 'b.png')]);
+  });
+
+  it('pictures of every kind have a score', async () => {
+    const folder = fixture.path('kinds');
+    await mkdir(folder);
+    const source = () => sharp(files[0]);
+    const made: Record<string, Sharp> = {
+      'alpha.png': source().ensureAlpha(0.5),
+      'cmyk.jpg': source().toColourspace('cmyk'),
+      'grey.png': source().greyscale(),
+      'huge.jpg': source().resize(6000, 4000, { fit: 'fill' }),
+      'one-pixel.png': source().resize(1, 1),
+      'sixteen-bit.png': source().toColourspace('rgb16'),
+      'tall.png': source().resize(10, 1000, { fit: 'fill' }),
+    };
+    for (const [name, picture] of Object.entries(made)) await picture.toFile(join(folder, name));
+    expect(await sharp(join(folder, 'cmyk.jpg')).metadata()).toMatchObject({ space: 'cmyk' });
+    expect(await sharp(join(folder, 'sixteen-bit.png')).metadata()).toMatchObject({ depth: 'ushort' });
+    const { code, stdout } = await withModel('--json', folder);
+    expect(code).toBe(0);
+    const rows = rowsOf(stdout);
+    expect(rows).toHaveLength(Object.keys(made).length);
+    for (const row of rows) {
+      expect(row).toMatchObject({ status: 'ok' });
+      expect(row.score).toBeGreaterThanOrEqual(1);
+      expect(row.score).toBeLessThanOrEqual(5);
+    }
+  });
+
+  it.each([
+    ['3', 8, /^error: 3 of 3 images score below 5$/m, '5'],
+    ['no', 0, /^$/, '1'],
+  ])('--min-score: %s pictures below it', async (_what, expected, message, least) => {
+    const { code, stdout, stderr } = await withModel('--min-score', least, ...files);
+    expect(code).toBe(expected);
+    expect(stderr).toMatch(message);
+    expect(stdout.match(/^\d\.\d\d/gm)).toHaveLength(3);
+  });
+});
+
+describe('pictures without a score', () => {
+  it('a broken file, a strip and a text among good ones: listed with why, the others scored, exit code 3', async () => {
+    const strip = fixture.path('strip.png');
+    await sharp({ create: { width: 900, height: 2, channels: 3, background: '#777' } }).toFile(strip);
+    const text = fixture.path('text.png');
+    await writeFile(text, 'this is no picture');
+    const given = [files[0]!, broken, strip, text, files[1]!];
+    const { code, stdout, stderr } = await withModel('--json', ...given);
+    expect(code).toBe(3);
+    const rows = rowsOf(stdout);
+    expect(rows.map(({ file }) => file)).toEqual(given);
+    expect(rows.map(({ status }) => status)).toEqual(['ok', 'unreadable', 'unreadable', 'unreadable', 'ok']);
+    expect(rows.slice(1, 4).map(({ problem }) => problem)).toEqual([
+      expect.stringContaining('broken.jpg is broken'),
+      'the image is 900x2, an aspect ratio above 200',
+      expect.stringContaining('text.png is not an image that can be read'),
+    ]);
+    for (const { score: value } of rows.slice(1, 4)) expect(value).toBeNull();
+    expect(stderr).toContain(`error: 3 of 5 images have no score: ${broken}, ${strip}, ${text}`);
+  });
+
+  it('a model that writes no answer: the status of each picture, exit code 3', async () => {
+    const { code, stdout, stderr } = await score(
+      '--model',
+      fixture.random,
+      '--set',
+      'maxNewTokens=8',
+      files[0]!,
+      files[1]!,
+    );
+    expect(code).toBe(3);
+    expect(stdout.match(/^ {3}- {2}(truncated|unparsable) {2}/gm)).toHaveLength(2);
+    expect(stderr).toContain('error: 2 of 2 images have no score');
+  });
+});
+
+describe('what cannot be carried out', () => {
+  it.each<[string, () => Promise<string[]>, number, RegExp]>([
+    [
+      'an empty folder',
+      async () => {
+        await mkdir(fixture.path('empty'));
+        return ['--model', model, fixture.path('empty')];
+      },
+      3,
+      /empty holds no image file\nhint: looked for jpg/,
+    ],
+    [
+      'a path that is not there',
+      async () => ['--model', model, fixture.path('nowhere.jpg')],
+      4,
+      /opening .*nowhere\.jpg failed \(ENOENT\)\nhint: no such file or folder/,
+    ],
+    ['no picture', async () => ['--model', model], 2, /images: /],
+    [
+      'a --min-score off the scale',
+      async () => ['--model', model, '--min-score', '9', files[0]!],
+      2,
+      /minScore: /,
+    ],
+    [
+      'a --min-score that is no number',
+      async () => ['--model', model, '--min-score', 'x', files[0]!],
+      2,
+      /minScore: /,
+    ],
+    ['an unknown mode', async () => ['--model', model, '--mode', 'best', files[0]!], 2, /mode: /],
+    ['a model folder that is none', async () => ['--model', fixture.data, files[0]!], 4, /config\.json/],
+  ])('%s', async (_what, args, code, message) => {
+    const ended = await score(...(await args()));
+    expect(ended).toMatchObject({ code, stdout: '' });
+    expect(ended.stderr).toMatch(message);
+    expect(ended.stderr).not.toMatch(/\n {4}at /);
+  });
+});
