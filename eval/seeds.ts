@@ -98,10 +98,7 @@ for (const split of SPLITS) {
       const seeds = await read(model);
       tables.set(model, seeds);
       const summaries = seeds.map((rows) => summarize(rows, { resamples: 100 }));
-      const naming =
-        split === 'test'
-          ? summaries.map(({ naming: { firstNamed } }) => rate(firstNamed)).join(' / ')
-          : 'unseen';
+      const naming = summaries.map(({ naming: { firstNamed } }) => rate(firstNamed)).join(' / ');
       console.log(
         `| ${split}, ${mode} | ${model} | ${perSeed(summaries.map((s) => s.srcc.value))} | ${perSeed(
           summaries.map((s) => s.plcc.value),

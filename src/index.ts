@@ -3,10 +3,10 @@
  * command line `q-ponder`.
  */
 export {
-  ConfigError,
   CheckpointError,
-  ERROR_CODES,
+  ConfigError,
   EngineError,
+  ERROR_CODES,
   type ErrorCode,
   GateError,
   InputError,
@@ -24,8 +24,8 @@ export {
   createScorer,
   type ScoreImagesOptions,
   type ScoreMode,
-  type Scorer,
   type ScoreResult,
+  type Scorer,
   type ScorerOptions,
   type ScorerProvenance,
 } from './scoring/index.ts';

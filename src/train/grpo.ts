@@ -147,7 +147,7 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
       const values: Record<string, number> = {
         ...rewardMetrics(samples, targets),
         'group/zeroVarianceShare': advantages.counts.zeroVarianceGroups / advantages.counts.groups,
-        'group/missingRewards': advantages.counts.missing,
+        'group/missing': advantages.counts.missing,
         'samples/trained': kept.length,
       };
       if (kept.length > 0) {

@@ -128,6 +128,19 @@ describe('distortion naming', () => {
   const { naming, byDistortion } = summarize(rows, quick);
 
   it('first named', () => expect(naming.firstNamed).toMatchObject({ count: 2, of: 3 }));
+  it('an unseen type is named right by its nearest trained relative, and only by that', () => {
+    const unseen = [
+      prediction('a', 2, 2, {
+        distortionsTrue: named(['defocusBlur', 3]),
+        distortionsNamed: named(['gaussianBlur', 3]),
+      }),
+      prediction('b', 2, 2, {
+        distortionsTrue: named(['defocusBlur', 3]),
+        distortionsNamed: named(['motionBlur', 3]),
+      }),
+    ];
+    expect(summarize(unseen, quick).naming.firstNamed).toMatchObject({ count: 1, of: 2 });
+  });
   it('severity: 4 for 3 is within one, 1 for 1 exact', () => {
     expect(naming.severityExact).toMatchObject({ count: 1, of: 2 });
     expect(naming.severityWithinOne).toMatchObject({ count: 2, of: 2 });

@@ -221,7 +221,7 @@ describe('rewards', () => {
       promptsPerStep: 24,
       temperature: 0.05,
     });
-    expect(row['group/missingRewards']).toBe(GROUP);
+    expect(row['group/missing']).toBe(GROUP);
     expect(row['samples/trained']).toBe(23 * GROUP);
   });
 

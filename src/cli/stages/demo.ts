@@ -264,8 +264,7 @@ function resultLines(models: readonly ModelReport[], comparisons: readonly Compa
         `SRCC ${showMetric(summary.srcc.value)}`,
         `PLCC ${showMetric(summary.plcc.value)}`,
         `level fits score ${showShare(summary.consistency.agreeing)} (score std ${showMetric(summary.consistency.scoreStd)})`,
-        // Unseen distortions have no word in the student's vocabulary: there is nothing to name right.
-        ...(split.startsWith(SPLIT_NAMES.test) ? [`distortion ${showShare(summary.naming.firstNamed)}`] : []),
+        `distortion ${showShare(summary.naming.firstNamed)}`,
         `format ${showShare(summary.format)}`,
       ];
       lines.push(`  ${name.padEnd(12)} ${cells.join(', ')}`);

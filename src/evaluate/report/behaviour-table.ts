@@ -29,7 +29,7 @@ const ROWS: readonly { label: string; explanation: string; cell: (summary: Summa
   },
   {
     label: 'first named',
-    explanation: 'the first distortion named is a true one',
+    explanation: 'the first distortion named is a true one; for unseen types, its nearest trained relative',
     cell: (s) => shareCell(s.naming.firstNamed),
   },
   {

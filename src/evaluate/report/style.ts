@@ -30,7 +30,7 @@ a { color: var(--accent); }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; min-width: 60%; }
 th, td { padding: .38rem .9rem .38rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--grid); }
 thead th { color: var(--muted); font-weight: 500; vertical-align: bottom; }
-tbody th { font-weight: 500; }
+tbody th { font-weight: 500; min-width: 11rem; } tbody th small { display: block; }
 td { white-space: nowrap; }
 tr.split th { padding-top: 1.1rem; font-weight: 650; }
 td.better, .better { color: var(--better); } td.worse, .worse { color: var(--worse); }
