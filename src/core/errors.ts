@@ -95,6 +95,12 @@ export class InterruptedError extends QPonderError {
   }
 }
 
+/** Some names for a message: the first few, and how many more there are. */
+export function listNames(names: readonly string[], most = 5): string {
+  const more = names.length > most ? ` and ${names.length - most} more` : '';
+  return `${names.slice(0, most).join(', ')}${more}`;
+}
+
 const STORAGE_CAUSES: Record<string, string> = {
   ENOSPC: 'the disk is full: free some space and run the same command again',
   EDQUOT: 'the disk quota is used up: free some space and run the same command again',
@@ -102,6 +108,7 @@ const STORAGE_CAUSES: Record<string, string> = {
   EPERM: 'the operation is not permitted: check the owner and mode of the folder',
   EROFS: 'the file system is read-only: choose another folder',
   ENOENT: 'no such file or folder: check the path',
+  EEXIST: 'something of this name is in the way: choose another path, or move it away',
   ENOTDIR: 'a part of the path is a file, not a folder: check the path',
   EISDIR: 'this is a folder, a file was expected: check the path',
   EMFILE: 'too many files are open: raise the limit (ulimit -n)',

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import sharp from 'sharp';
 import { asStorageError, InputError, type RgbImage } from '../core/index.ts';
 
@@ -10,6 +10,7 @@ export interface DecodeOptions {
 }
 
 const DEFAULT_PIXEL_LIMIT = 16383 * 16383;
+const START_BYTES = 16;
 
 /**
  * Decodes a picture file or its bytes to 8-bit sRGB: orientation tag applied, transparency laid on white, grey
@@ -19,7 +20,7 @@ const DEFAULT_PIXEL_LIMIT = 16383 * 16383;
 export async function decodeImage(input: string | Buffer, options: DecodeOptions = {}): Promise<RgbImage> {
   const name = options.name ?? (typeof input === 'string' ? input : 'image');
   const pixelLimit = options.pixelLimit ?? DEFAULT_PIXEL_LIMIT;
-  await checkNotEmpty(input, name);
+  const start = await startOf(input, name);
   try {
     const { data, info } = await sharp(input, { limitInputPixels: pixelLimit, failOn: 'error', pages: 1 })
       .autoOrient()
@@ -29,31 +30,43 @@ export async function decodeImage(input: string | Buffer, options: DecodeOptions
       .toBuffer({ resolveWithObject: true });
     return { data: asRgb(data, info.channels), width: info.width, height: info.height };
   } catch (error) {
-    throw asInputError(error, name, pixelLimit);
+    throw asInputError(error, name, pixelLimit, start);
   }
 }
 
-async function checkNotEmpty(input: string | Buffer, name: string): Promise<void> {
-  let size: number;
-  if (typeof input === 'string') {
-    let status: Awaited<ReturnType<typeof stat>>;
-    try {
-      status = await stat(input);
-    } catch (error) {
-      throw asStorageError(error, `reading image ${name}`);
-    }
-    if (status.isDirectory()) {
-      throw new InputError(`${name} is a folder, an image file was expected`, {
-        hint: 'name the image files in it',
-      });
-    }
-    size = status.size;
-  } else {
-    size = input.length;
-  }
-  if (size === 0) {
+/** The first bytes of a picture. Opening the file here tells a missing permission from a broken picture. */
+async function startOf(input: string | Buffer, name: string): Promise<Buffer> {
+  const start = typeof input === 'string' ? await readStart(input, name) : input.subarray(0, START_BYTES);
+  if (start.length === 0) {
     throw new InputError(`${name} is empty (0 bytes)`, { hint: 'copy or download the file again' });
   }
+  return start;
+}
+
+async function readStart(path: string, name: string): Promise<Buffer> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      if ((await file.stat()).isDirectory()) {
+        throw new InputError(`${name} is a folder, an image file was expected`, {
+          hint: 'name the image files in it',
+        });
+      }
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw asStorageError(error, `reading image ${name}`);
+  }
+}
+
+/** Formats that people have and that cannot be read, by their first bytes. */
+function unsupportedFormat(start: Buffer): string | undefined {
+  if (start.toString('latin1', 0, 2) === 'BM') return 'BMP';
+  if (/^ftyp(hei|hev|mif1)/.test(start.toString('latin1', 4, 12))) return 'HEIC';
+  return undefined;
 }
 
 function asRgb(data: Buffer, channels: number): Uint8Array {
@@ -65,13 +78,20 @@ function asRgb(data: Buffer, channels: number): Uint8Array {
   return rgb;
 }
 
-function asInputError(error: unknown, name: string, pixelLimit: number): unknown {
+function asInputError(error: unknown, name: string, pixelLimit: number, start: Buffer): unknown {
   const storage = asStorageError(error, `reading image ${name}`);
   if (storage !== error) return storage;
   if (!(error instanceof Error)) return error;
   if (/pixel limit/i.test(error.message)) {
     return new InputError(`${name} has more than the ${pixelLimit} pixels allowed`, {
       hint: 'scale it down first',
+      cause: error,
+    });
+  }
+  const unsupported = unsupportedFormat(start);
+  if (unsupported !== undefined) {
+    return new InputError(`${name} is a ${unsupported} file, which is not supported`, {
+      hint: 'convert it to PNG; allowed are JPEG, PNG, WebP, TIFF, GIF, AVIF and SVG',
       cause: error,
     });
   }

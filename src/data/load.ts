@@ -1,7 +1,12 @@
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { asStorageError, InputError, type RgbImage, readAllJsonl } from '../core/index.ts';
+import {
+  ConfigError,
+  InputError,
+  QPonderError,
+  type RgbImage,
+  readAllJsonl,
+  sha256OfFile,
+} from '../core/index.ts';
 import { decodeImage } from './decode.ts';
 import { type ImageRecord, imageRecordSchema, RECORDS_FILE, SPLITS, type Split } from './records.ts';
 
@@ -48,18 +53,31 @@ export interface LoadPixelsOptions {
   /** Images decoded at the same time, default 4. */
   concurrency?: number;
   signal?: AbortSignal;
+  /** Applied to each picture as soon as it is decoded, to check or to shrink it. Its errors get the file's name. */
+  prepare?: (image: RgbImage) => RgbImage;
 }
 
 /** Decodes the images of records, in order. */
 export async function loadPixels(
   records: readonly Pick<ImageRecord, 'image'>[],
   folder: string,
-  { concurrency = 4, signal }: LoadPixelsOptions = {},
+  { concurrency = 4, signal, prepare = (image) => image }: LoadPixelsOptions = {},
 ): Promise<RgbImage[]> {
   const images: RgbImage[] = new Array(records.length);
   await inParallel(records.length, concurrency, async (i) => {
     signal?.throwIfAborted();
-    images[i] = await decodeImage(imagePath(folder, records[i]!));
+    const path = imagePath(folder, records[i]!);
+    const image = await decodeImage(path);
+    try {
+      images[i] = prepare(image);
+    } catch (error) {
+      if (!(error instanceof QPonderError)) throw error;
+      const Same = error instanceof ConfigError ? ConfigError : InputError;
+      throw new Same(`${path} cannot be used: ${error.message}`, {
+        hint: error.hint ?? 'leave it out of the data set',
+        cause: error,
+      });
+    }
   });
   return images;
 }
@@ -75,18 +93,18 @@ export interface DuplicateImage {
 export async function duplicatesAcrossSplits({ records, images }: Dataset): Promise<DuplicateImage[]> {
   const hashes: string[] = new Array(records.length);
   await inParallel(records.length, 8, async (i) => {
-    const path = images[i]!;
-    try {
-      hashes[i] = createHash('sha256')
-        .update(await readFile(path))
-        .digest('hex');
-    } catch (error) {
-      throw asStorageError(error, `reading image ${path}`);
-    }
+    hashes[i] = await sha256OfFile(images[i]!);
   });
+  return findDuplicates(records, hashes);
+}
+
+/** The same, of images whose hashes are known already, in the order of the records. */
+export function findDuplicates(records: readonly ImageRecord[], hashes: readonly string[]): DuplicateImage[] {
   const byHash = new Map<string, ImageRecord[]>();
   for (const [i, record] of records.entries()) {
-    byHash.set(hashes[i]!, [...(byHash.get(hashes[i]!) ?? []), record]);
+    const same = byHash.get(hashes[i]!);
+    if (same === undefined) byHash.set(hashes[i]!, [record]);
+    else same.push(record);
   }
   return [...byHash].flatMap(([sha256, same]) => {
     const splits = SPLITS.filter((split) => same.some((record) => record.split === split));
@@ -94,7 +112,8 @@ export async function duplicatesAcrossSplits({ records, images }: Dataset): Prom
   });
 }
 
-async function inParallel(
+/** Calls `work` for 0 to count - 1, at most `concurrency` of them at a time. */
+export async function inParallel(
   count: number,
   concurrency: number,
   work: (i: number) => Promise<void>,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
-import { asStorageError, InputError } from '../core/index.ts';
+import { asStorageError, ConfigError, InputError } from '../core/index.ts';
 
 /**
  * A prompt file is Markdown with front matter {id, version, slots} and a body with `{{slot}}` places. It lies at
@@ -88,9 +88,28 @@ export async function loadPrompt(path: string): Promise<Prompt> {
   return prompt;
 }
 
-/** Loads a prompt that comes with the package, for example `student/quality.v1`. */
-export const loadShippedPrompt = (name: string): Promise<Prompt> =>
-  loadPrompt(`${PROMPTS_FOLDER}/${name}.md`);
+/** Names of the prompts that come with the package, sorted. */
+export async function shippedPrompts(): Promise<string[]> {
+  let files: string[];
+  try {
+    files = await readdir(PROMPTS_FOLDER, { recursive: true });
+  } catch (error) {
+    throw asStorageError(error, `reading the prompts in ${PROMPTS_FOLDER}`);
+  }
+  return files
+    .filter((file) => /\.v\d+\.md$/.test(file))
+    .map((file) => file.replaceAll('\\', '/').slice(0, -'.md'.length))
+    .sort();
+}
+
+/** Loads a prompt that comes with the package, for example `student/quality.v1`. Another name is a ConfigError. */
+export async function loadShippedPrompt(name: string): Promise<Prompt> {
+  const known = await shippedPrompts();
+  if (!known.includes(name)) {
+    throw new ConfigError(`there is no prompt "${name}"`, { hint: `allowed are ${known.join(', ')}` });
+  }
+  return loadPrompt(`${PROMPTS_FOLDER}/${name}.md`);
+}
 
 /** Fills the slots, each exactly. Missing or unknown slots are an InputError. Values are not expanded again. */
 export function renderPrompt(prompt: Prompt, values: Readonly<Record<string, string>> = {}): RenderedPrompt {

@@ -13,7 +13,7 @@ import {
 import { contactSheet } from './contact-sheet.ts';
 import { GENERATOR_VERSION, type GeneratedImage, Generator } from './generate.ts';
 import { DATASET_FILE, type ImageRecord, RECORDS_FILE, SPLITS, type Split } from './records.ts';
-import { checkReplaceable } from './replace.ts';
+import { checkReplaceable, type OwnFiles } from './replace.ts';
 import type { SynthesisConfig } from './synth-config.ts';
 import { runPool } from './synth-pool.ts';
 import { carryOut, type SynthesisTask } from './synth-tasks.ts';
@@ -39,22 +39,30 @@ export interface SynthesisSummary {
 }
 
 const SCENES_PER_TASK = 8;
+const IMAGES_FOLDER = 'images';
+const CONTACT_SHEET = 'contact-sheet.png';
 
 /**
  * Writes a generated data set: images/*.png, records.jsonl, contact-sheet.png and dataset.json. The folder appears
- * whole or not at all. It replaces an older generated data set, but no other folder.
+ * whole or not at all. It replaces an older generated data set with nothing else in it, but no other folder.
  */
 export async function synthesize(
   config: SynthesisConfig,
   { progress = silentProgress, signal, workers = availableParallelism() }: SynthesisOptions = {},
 ): Promise<SynthesisSummary> {
-  await checkReplaceable(config.output, [DATASET_FILE, 'contact-sheet.png']);
+  const own: OwnFiles = {
+    names: [CONTACT_SHEET, DATASET_FILE, IMAGES_FOLDER, RECORDS_FILE],
+    mark: 'generatorVersion',
+    imagesFolder: IMAGES_FOLDER,
+    reads: { photos: config.photos },
+  };
+  await checkReplaceable(config.output, own);
   const generator = await Generator.open(config);
   const tasks = SPLITS.flatMap((split) => tasksOf(generator, split));
   const total = SPLITS.reduce((sum, split) => sum + config.counts[split], 0);
   if (total === 0) {
     throw new ConfigError('counts asks for no image in any split', {
-      hint: 'set counts.train or another above 0',
+      hint: 'set one above 0, for example --set counts.train=1000',
     });
   }
   const start = performance.now();
@@ -77,7 +85,7 @@ export async function synthesize(
   };
   try {
     await writeFolderAtomic(config.output, async (folder) => {
-      await mkdir(join(folder, 'images'));
+      await mkdir(join(folder, IMAGES_FOLDER));
       try {
         if (workers > 1) {
           records = (await runPool(config, folder, tasks, workers, onRecords, signal)).flat();
@@ -89,7 +97,7 @@ export async function synthesize(
             onRecords(made.length);
           }
         }
-        await writeFile(join(folder, 'contact-sheet.png'), await contactSheet(config.seed, config.size));
+        await writeFile(join(folder, CONTACT_SHEET), await contactSheet(config.seed, config.size));
         await writeJsonl(join(folder, RECORDS_FILE), records);
         recordsSha256 = createHash('sha256')
           .update(await readFile(join(folder, RECORDS_FILE)))
@@ -102,6 +110,8 @@ export async function synthesize(
         throw error;
       }
       stopIfAborted();
+      // Something may have been put there in the meantime.
+      await checkReplaceable(config.output, own);
     });
   } finally {
     progress.stop();

@@ -2,12 +2,21 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { asStorageError, ConfigError, type PlainObject, writeFileAtomic } from '../core/index.ts';
 
-const recordSchema = z.object({ stage: z.string(), config: z.record(z.string(), z.unknown()) });
+const recordSchema = z.object({
+  stage: z.string(),
+  config: z.record(z.string(), z.unknown()),
+  inputs: z.record(z.string(), z.string()).optional(),
+});
 
-/** What a run was started with: the stage's name and its whole resolved configuration. */
+/** Hashes of what a run reads, by name: paths may stay the same while the files behind them change. */
+export type RunInputs = Readonly<Record<string, string>>;
+
+/** What a run was started with: the stage's name, its whole resolved configuration and its inputs. */
 export interface RunConfig {
   stage: string;
   config: PlainObject;
+  /** Absent in runs of versions that did not record them; those continue on trust. */
+  inputs?: RunInputs | undefined;
 }
 
 /** Dotted keys and JSON texts of all leaves; empty objects and arrays are leaves of their own. */
@@ -59,10 +68,11 @@ export async function readRunConfig(path: string): Promise<RunConfig | null> {
 }
 
 export async function writeRunConfig(path: string, run: RunConfig): Promise<void> {
-  await writeFileAtomic(path, `${JSON.stringify({ stage: run.stage, config: run.config }, null, 2)}\n`);
+  const { stage, config, inputs } = run;
+  await writeFileAtomic(path, `${JSON.stringify({ stage, config, inputs }, null, 2)}\n`);
 }
 
-/** Refuses to continue a run under another configuration, with every differing key in one message. */
+/** Refuses to continue a run under another configuration or from other inputs, with all that differs. */
 export function assertSameRun(
   folder: string,
   recorded: RunConfig,
@@ -77,10 +87,32 @@ export function assertSameRun(
   const differences = configDifferences(recorded.config, wanted.config).filter(
     ({ key }) => !isAllowed(key, mayDiffer),
   );
-  if (differences.length === 0) return;
+  if (differences.length === 0) {
+    assertSameInputs(folder, recorded.inputs, wanted.inputs);
+    return;
+  }
   const lines = differences.map(({ key, before, after }) => `  ${key}: the run has ${before}, got ${after}`);
   throw new ConfigError(
     `${folder} was started with a configuration that differs in ${differences.length} key(s):\n${lines.join('\n')}`,
     { hint: 'repeat the settings it was started with, or choose another run folder' },
+  );
+}
+
+function assertSameInputs(
+  folder: string,
+  recorded: RunInputs | undefined,
+  wanted: RunInputs | undefined,
+): void {
+  if (recorded === undefined || wanted === undefined) return;
+  const short = (hash: string | undefined): string => hash?.slice(0, 12) ?? '(absent)';
+  const lines = [...new Set([...Object.keys(recorded), ...Object.keys(wanted)])]
+    .filter((name) => recorded[name] !== wanted[name])
+    .map(
+      (name) => `  ${name}: the run started from ${short(recorded[name])}, now it is ${short(wanted[name])}`,
+    );
+  if (lines.length === 0) return;
+  throw new ConfigError(
+    `${folder} was started from other content of ${lines.length} input(s) (SHA-256):\n${lines.join('\n')}`,
+    { hint: 'restore these inputs, or choose another run folder' },
   );
 }

@@ -1,9 +1,11 @@
-import { mkdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   asStorageError,
   ConfigError,
+  listNames,
   type MetricSink,
+  makeFolder,
   type PlainObject,
   writeFileAtomic,
 } from '../core/index.ts';
@@ -16,7 +18,7 @@ import {
   removeUnfinished,
   writeCheckpoint,
 } from './checkpoints.ts';
-import { assertSameRun, readRunConfig, writeRunConfig } from './run-config.ts';
+import { assertSameRun, type RunInputs, readRunConfig, writeRunConfig } from './run-config.ts';
 import { takeRunLock } from './run-lock.ts';
 import { RunLog } from './run-log.ts';
 
@@ -25,6 +27,8 @@ export interface OpenRunOptions {
   config: PlainObject;
   /** Name of the stage, for example "grpo"; a folder holds one run of one stage. */
   stage: string;
+  /** SHA-256 of the files the run reads, by name; a run is not continued from other ones. */
+  inputs?: RunInputs;
   /** What to do about a run that is already there: continue it (default), demand one, or refuse it. */
   resume?: 'auto' | 'required' | 'never';
   /** How many of the newest checkpoints stay, besides the best one. Default 3. */
@@ -37,7 +41,7 @@ export interface OpenRunOptions {
 
 /**
  * The folder of one training run:
- * - `config.json`: stage and resolved configuration,
+ * - `config.json`: stage, resolved configuration and the hashes of the inputs,
  * - `metrics.jsonl`, `samples.jsonl`: rows `{step, ...}` free of wall-clock values, so that an interrupted
  *   and resumed run leaves the same bytes as an undisturbed one,
  * - `timings.jsonl`: rows `{step, time, ...}` with what differs from run to run, `time` in Unix seconds,
@@ -128,9 +132,33 @@ async function writeBest(folder: string, best: BestPointer | null): Promise<void
   if (best !== null) await writeFileAtomic(join(folder, 'best.json'), `${JSON.stringify(best)}\n`);
 }
 
+/** Names that a run leaves which was stopped before it had written its config.json. */
+const BEGINNINGS = /^(run\.lock(\.stale-\d+)?|\.config\.json\.tmp-.*)$/;
+
+/** Refuses a folder with other people's files in it: a run must not be mixed with them. */
+async function refuseForeignFolder(folder: string): Promise<void> {
+  let names: string[];
+  try {
+    names = (await readdir(folder)).sort();
+  } catch (error) {
+    throw asStorageError(error, `reading ${folder}`);
+  }
+  if (names.includes('config.json')) return;
+  if ((await checkpointSteps(join(folder, 'checkpoints'))).length > 0) {
+    throw new ConfigError(`${folder} holds checkpoints but no config.json, so what they are of is unknown`, {
+      hint: 'restore config.json, or choose another run folder',
+    });
+  }
+  const foreign = names.filter((name) => !BEGINNINGS.test(name));
+  if (foreign.length === 0) return;
+  throw new ConfigError(`${folder} is no run folder, and it is not empty: it holds ${listNames(foreign)}`, {
+    hint: 'choose a new or empty run folder',
+  });
+}
+
 /** Creates a run folder, or opens the run in it to continue: see `RunFolder` and `OpenRunOptions`. */
 export async function openRun(folder: string, options: OpenRunOptions): Promise<RunFolder> {
-  const { config, stage, resume = 'auto', keepCheckpoints = 3, mayDiffer = [] } = options;
+  const { config, stage, inputs, resume = 'auto', keepCheckpoints = 3, mayDiffer = [] } = options;
   const note = options.note ?? (() => undefined);
   if (!Number.isInteger(keepCheckpoints) || keepCheckpoints < 1) {
     throw new ConfigError(`keepCheckpoints: got ${keepCheckpoints}, allowed is a whole number from 1`);
@@ -138,11 +166,8 @@ export async function openRun(folder: string, options: OpenRunOptions): Promise<
   if (resume === 'required' && (await readRunConfig(join(folder, 'config.json'))) === null) {
     throw new ConfigError(`${folder} holds no run to resume`, { hint: 'check the path of the run folder' });
   }
-  try {
-    await mkdir(folder, { recursive: true });
-  } catch (error) {
-    throw asStorageError(error, `creating ${folder}`);
-  }
+  await makeFolder(folder);
+  await refuseForeignFolder(folder);
   const unlock = await takeRunLock(join(folder, 'run.lock'));
   const opened: RunLog[] = [];
   try {
@@ -153,16 +178,8 @@ export async function openRun(folder: string, options: OpenRunOptions): Promise<
         hint: 'choose another run folder, or resume that one',
       });
     }
-    if (recorded === null && (await checkpointSteps(join(folder, 'checkpoints'))).length > 0) {
-      throw new ConfigError(
-        `${folder} holds checkpoints but no config.json, so what they are of is unknown`,
-        {
-          hint: 'restore config.json, or choose another run folder',
-        },
-      );
-    }
-    if (recorded !== null) assertSameRun(folder, recorded, { stage, config }, mayDiffer);
-    await writeRunConfig(join(folder, 'config.json'), { stage, config });
+    if (recorded !== null) assertSameRun(folder, recorded, { stage, config, inputs }, mayDiffer);
+    await writeRunConfig(join(folder, 'config.json'), { stage, config, inputs: inputs ?? recorded?.inputs });
     await removeUnfinished(join(folder, 'checkpoints'));
     const from = await newestCheckpoint(join(folder, 'checkpoints'), note);
     if (from !== null) note(`continuing from step ${from.step} of ${folder}`);

@@ -8,6 +8,7 @@ import {
   disposeParameters,
   initialValues,
   loadModelFormat,
+  type ModelFormat,
   type ProcessedImage,
   pixelsToPatches,
   saveModel,
@@ -23,6 +24,8 @@ import { MODEL_FOLDER, restoreStage, saveStage } from './checkpointing.ts';
 import { chunk } from './chunk.ts';
 import { DataOrder } from './data-order.ts';
 import { type Examples, loadExamples } from './examples.ts';
+import { requireWholeBlocks } from './fit-picture.ts';
+import { hashInputs } from './inputs.ts';
 import { randomCrop } from './pictures.ts';
 import { learningRateOf } from './schedule.ts';
 import { RESULT_NEUTRAL_KEYS } from './settings.ts';
@@ -46,16 +49,22 @@ export interface BaseResult {
 export async function trainBase(config: BaseConfig, options: StageOptions = {}): Promise<BaseResult> {
   const progress = options.progress ?? silentProgress;
   const rng = new Rng(config.seed);
-  const train = await loadExamples(config.dataset, ['train'], progress);
-  const validation = await loadExamples(config.dataset, ['validation'], progress, config.validationImages);
-  const model = await freshModel(config, train, rng);
+  const format = await loadModelFormat(config.preset);
+  const prepare = requireWholeBlocks(format.processor, config.vision.crop);
+  const train = await loadExamples(config.dataset, 'train', progress, { prepare });
+  const validation = await loadExamples(config.dataset, 'validation', progress, {
+    prepare,
+    limit: config.validationImages,
+  });
+  const model = await freshModel(format, config, train, rng);
   const heads = createHeads(model.config.text.hiddenSize, rng.fork('heads'));
-  const prompt = renderPrompt(await loadShippedPrompt('student/caption.v1')).text;
+  const prompt = renderPrompt(await loadShippedPrompt('student/caption.v1'));
   const total = config.vision.steps + config.caption.steps;
 
   const run = await openRun(config.run, {
     config,
     stage: 'base',
+    inputs: await hashInputs({ model: config.preset, weights: false, dataset: config.dataset, prompt }),
     keepCheckpoints: config.keepCheckpoints,
     mayDiffer: RESULT_NEUTRAL_KEYS,
     note: (line) => progress.note(line),
@@ -112,7 +121,7 @@ export async function trainBase(config: BaseConfig, options: StageOptions = {}):
           ? chunk(examples, microBatch).map((part) =>
               visionLoss(model, heads, part, config, part.length / examples.length),
             )
-          : captionLosses(model, heads, captioned(), prompt, config, microBatch);
+          : captionLosses(model, heads, captioned(), prompt.text, config, microBatch);
       const learningRate = learningRateOf(settings.optimizer, settings.steps, local);
       const result = await update(trainee, learningRate, micros);
       guard.observe(result.applied, step);
@@ -168,8 +177,12 @@ const percent = (name: string, value: number | undefined): Record<string, string
   value === undefined ? {} : { [name]: `${(100 * value).toFixed(0)} %` };
 
 /** A model of the preset's shape with new weights, its patch embedding whitened on the training pictures. */
-async function freshModel(config: BaseConfig, train: Examples, rng: Rng): Promise<VisionLanguageModel> {
-  const format = await loadModelFormat(config.preset);
+async function freshModel(
+  format: ModelFormat,
+  config: BaseConfig,
+  train: Examples,
+  rng: Rng,
+): Promise<VisionLanguageModel> {
   const values = initialValues(format.config, rng.fork('weights'));
   const draw = rng.fork('whitening');
   const parts: Float32Array[] = [];

@@ -8,6 +8,7 @@ import {
   crossEntropy,
   disposeParameters,
   loadModel,
+  loadModelFormat,
   type ProcessedImage,
   promptSequence,
   type VisionLanguageModel,
@@ -20,14 +21,17 @@ import type { ColdStartConfig } from './cold-start.config.ts';
 import { DataOrder } from './data-order.ts';
 import { type Examples, loadExamples } from './examples.ts';
 import { exportBest } from './export-best.ts';
+import { fitToProcessor } from './fit-picture.ts';
+import { hashInputs } from './inputs.ts';
 import { trainingPicture } from './pictures.ts';
 import { learningRateOf } from './schedule.ts';
 import { RESULT_NEUTRAL_KEYS } from './settings.ts';
 import type { StageOptions, StageResult } from './stage.ts';
+import { requireSameMos } from './teacher-scores.ts';
 import { trainableNames } from './trainable.ts';
 import { pickParameters, traineeOf } from './trainee.ts';
 import { type MicroLoss, update } from './update.ts';
-import { describeValidation, requireScores, selectionValue, validate } from './validation.ts';
+import { describeValidation, noteFewImages, requireScores, selectionValue, validate } from './validation.ts';
 
 /**
  * Stage 1, the cold start of Q-Ponder (arXiv 2506.05384): cross entropy on a teacher's reasoning and score,
@@ -44,9 +48,14 @@ export async function trainColdStart(
   const progress = options.progress ?? silentProgress;
   const rng = new Rng(config.seed).fork('cold-start');
   const prompt = renderPrompt(await loadShippedPrompt(config.prompt));
-  const train = await loadExamples(config.dataset, ['train'], progress);
-  const validation = await loadExamples(config.dataset, ['validation'], progress, config.validationImages);
+  const prepare = fitToProcessor((await loadModelFormat(config.model)).processor);
+  const train = await loadExamples(config.dataset, 'train', progress, { prepare });
+  const validation = await loadExamples(config.dataset, 'validation', progress, {
+    prepare,
+    limit: config.validationImages,
+  });
   requireScores(validation);
+  noteFewImages(validation, progress);
   const lessons = matchRows(await readAllJsonl(config.rows, coldStartRowSchema), train, prompt, config);
   const model = await loadModel(config.model);
   const names = trainableNames(model.parameters.keys(), config.freeze);
@@ -56,6 +65,7 @@ export async function trainColdStart(
   const run = await openRun(config.run, {
     config,
     stage: 'cold-start',
+    inputs: await hashInputs({ ...config, weights: true, prompt }),
     keepCheckpoints: config.keepCheckpoints,
     mayDiffer: RESULT_NEUTRAL_KEYS,
     note: (line) => progress.note(line),
@@ -95,7 +105,7 @@ export async function trainColdStart(
         const values = await validate(model, prompt, validation, config);
         run.metrics(done, values);
         progress.note(`step ${done}: ${describeValidation(values)}`);
-        const value = selectionValue(values);
+        const value = selectionValue(values, validation.records.length);
         if (value !== null && value > (run.best?.value ?? Number.NEGATIVE_INFINITY)) {
           best = { metric: 'validation/(srcc+plcc)/2', value };
         }
@@ -128,7 +138,7 @@ interface Lesson {
   image: number;
 }
 
-/** Joins rows to the images they speak of. A row for another split, prompt or image is an InputError. */
+/** Joins rows to the images they speak of. A row for another split, prompt, image or score is an InputError. */
 function matchRows(
   rows: readonly ColdStartRow[],
   train: Examples,
@@ -153,6 +163,7 @@ function matchRows(
         { hint: 'distil again, or set "prompt" to the one of the rows: training and asking must agree' },
       );
     }
+    requireSameMos(row, train.records[image]!, config.rows);
     if (row.accepted) lessons.push({ row, image });
   }
   if (lessons.length === 0) throw new InputError(`${config.rows} holds no accepted row`);

@@ -1,25 +1,30 @@
-import { InputError, type Progress } from '../core/index.ts';
+import { InputError, type Progress, type RgbImage } from '../core/index.ts';
 import { type ImageRecord, loadDataset, loadPixels, type Split } from '../data/index.ts';
 import type { Examples } from './pictures.ts';
 
 export type { Examples } from './pictures.ts';
 
-/** Loads the images of some splits into memory; at most `limit`, the first ones, where a limit is given. */
+export interface ExamplesOptions {
+  /** At most so many images, the first ones. */
+  limit?: number;
+  /** Checks or shrinks each picture as it is decoded; see `fitToProcessor`. */
+  prepare: (image: RgbImage) => RgbImage;
+}
+
+/** Loads the images of a split into memory. A picture that cannot be used is an InputError with its file's name. */
 export async function loadExamples(
   folder: string,
-  splits: readonly Split[],
+  split: Split,
   progress: Progress,
-  limit: number = Number.POSITIVE_INFINITY,
+  { limit = Number.POSITIVE_INFINITY, prepare }: ExamplesOptions,
 ): Promise<Examples> {
   const dataset = await loadDataset(folder);
-  const records: ImageRecord[] = dataset.records
-    .filter(({ split }) => splits.includes(split))
-    .slice(0, limit);
+  const records: ImageRecord[] = dataset.records.filter((record) => record.split === split).slice(0, limit);
   if (records.length === 0) {
-    throw new InputError(`${folder} has no image in the split ${splits.join(' or ')}`, {
+    throw new InputError(`${folder} has no image in the split ${split}`, {
       hint: 'generate or import a data set with that split',
     });
   }
-  progress.note(`${records.length} images of ${folder} (${splits.join(', ')})`);
-  return { records, images: await loadPixels(records, folder) };
+  progress.note(`${records.length} images of ${folder} (${split})`);
+  return { records, images: await loadPixels(records, folder, { prepare }) };
 }

@@ -19,6 +19,7 @@ import {
   disposeParameters,
   generate,
   loadModel,
+  loadModelFormat,
   type ProcessedImage,
   promptSequence,
   type Sequence,
@@ -30,16 +31,26 @@ import { restoreStage, saveStage } from './checkpointing.ts';
 import { DataOrder } from './data-order.ts';
 import { type Examples, loadExamples } from './examples.ts';
 import { exportBest } from './export-best.ts';
+import { fitToProcessor } from './fit-picture.ts';
 import type { GrpoConfig } from './grpo.config.ts';
+import { hashInputs } from './inputs.ts';
 import { trainingPicture } from './pictures.ts';
 import { policyUpdates } from './policy-updates.ts';
 import { rewardMetrics } from './reward-metrics.ts';
 import { learningRateOf } from './schedule.ts';
 import { RESULT_NEUTRAL_KEYS } from './settings.ts';
 import type { StageOptions, StageResult } from './stage.ts';
+import { requireSameMos } from './teacher-scores.ts';
 import { trainableNames } from './trainable.ts';
 import { pickParameters, traineeOf } from './trainee.ts';
-import { describeValidation, requireMos, requireScores, selectionValue, validate } from './validation.ts';
+import {
+  describeValidation,
+  noteFewImages,
+  requireMos,
+  requireScores,
+  selectionValue,
+  validate,
+} from './validation.ts';
 
 /**
  * Stage 2: GRPO (arXiv 2402.03300) on the reward of `env/iqa`, which joins scoring accuracy and reasoning
@@ -52,9 +63,14 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
   const progress = options.progress ?? silentProgress;
   const rng = new Rng(config.seed).fork('grpo');
   const prompt = renderPrompt(await loadShippedPrompt(config.prompt));
-  const train = await loadExamples(config.dataset, ['train'], progress);
-  const validation = await loadExamples(config.dataset, ['validation'], progress, config.validationImages);
+  const prepare = fitToProcessor((await loadModelFormat(config.model)).processor);
+  const train = await loadExamples(config.dataset, 'train', progress, { prepare });
+  const validation = await loadExamples(config.dataset, 'validation', progress, {
+    prepare,
+    limit: config.validationImages,
+  });
   requireScores(validation);
+  noteFewImages(validation, progress);
   const targets = await targetsOf(train, config);
   const rubric = createIqaRubric(config.rubric);
   const model = await loadModel(config.model);
@@ -64,6 +80,7 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
   const run = await openRun(config.run, {
     config,
     stage: 'grpo',
+    inputs: await hashInputs({ ...config, weights: true, rows: config.teacherRows, prompt }),
     keepCheckpoints: config.keepCheckpoints,
     mayDiffer: RESULT_NEUTRAL_KEYS,
     note: (line) => progress.note(line),
@@ -83,7 +100,7 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
       const values = await validate(model, prompt, validation, config);
       run.metrics(step, values);
       progress.note(`step ${step}: ${describeValidation(values)}`);
-      const value = selectionValue(values);
+      const value = selectionValue(values, validation.records.length);
       if (value === null || value <= (run.best?.value ?? Number.NEGATIVE_INFINITY)) return undefined;
       return { metric: 'validation/(srcc+plcc)/2', value };
     };
@@ -243,7 +260,10 @@ function flatten(
 async function targetsOf(train: Examples, config: GrpoConfig): Promise<IqaTarget[]> {
   const taught = new Map<string, NamedDistortion[]>();
   if (config.teacherRows !== null) {
+    const recordOf = new Map(train.records.map((record) => [record.id, record]));
     for (const row of await readAllJsonl(config.teacherRows, coldStartRowSchema)) {
+      const record = recordOf.get(row.id);
+      if (record !== undefined) requireSameMos(row, record, config.teacherRows);
       if (row.accepted) taught.set(row.id, distortionsNamed(row.response));
     }
     if (taught.size === 0) throw new InputError(`${config.teacherRows} holds no accepted row`);

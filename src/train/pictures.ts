@@ -8,13 +8,16 @@ export interface Examples {
   images: RgbImage[];
 }
 
+export function requireCrop({ width, height }: RgbImage, side: number): void {
+  if (width >= side && height >= side) return;
+  throw new ConfigError(`a crop of ${side} does not fit an image of ${width}x${height}`, {
+    hint: 'lower it with --set vision.crop=<side>, or generate larger images',
+  });
+}
+
 /** A square crop of the given side at a random place, half of them mirrored on request. */
 export function randomCrop(image: RgbImage, side: number, flip: boolean, rng: Rng): RgbImage {
-  if (image.width < side || image.height < side) {
-    throw new ConfigError(`a crop of ${side} does not fit an image of ${image.width}x${image.height}`, {
-      hint: 'lower vision.crop or generate larger images',
-    });
-  }
+  requireCrop(image, side);
   const x = rng.integer(image.width - side + 1);
   const y = rng.integer(image.height - side + 1);
   const crop = image.width === side && image.height === side ? image : cropImage(image, x, y, side, side);

@@ -1,4 +1,4 @@
-import { InputError } from '../core/index.ts';
+import { InputError, type Progress } from '../core/index.ts';
 import type { RenderedPrompt } from '../data/index.ts';
 import { type Metric, mae, plcc, srcc } from '../metrics/index.ts';
 import type { VisionLanguageModel } from '../model/index.ts';
@@ -47,14 +47,32 @@ export async function validate(
   return values;
 }
 
+/** A checkpoint that answers fewer of the validation images is no candidate, however well those few correlate. */
+const LEAST_COVERAGE = 0.9;
+/** A correlation over fewer images is chance: at n = 9 the 95 % interval of r = 0.6 still holds 0. */
+const LEAST_SCORED = 10;
+
 /**
- * The one number that chooses the best checkpoint: the mean of SRCC and PLCC on the validation split. Without
- * a correlation (a constant answer) there is no value, and the checkpoint is not a candidate.
+ * The one number that chooses the best checkpoint: the mean of SRCC and PLCC on the validation split of `images`
+ * images. There is no value, and the checkpoint is not a candidate, without a correlation (a constant answer)
+ * and where too few images have a score: the correlation is over those alone, so a model that answers only what
+ * it finds easy would win over one that answers everything.
  */
-export function selectionValue(values: Record<string, number>): number | null {
+export function selectionValue(values: Record<string, number>, images: number): number | null {
   const s = values['validation/srcc'];
   const p = values['validation/plcc'];
-  return s === undefined || p === undefined ? null : (s + p) / 2;
+  if (s === undefined || p === undefined) return null;
+  const coverage = values['validation/scored'] ?? 0;
+  if (coverage < LEAST_COVERAGE || Math.round(coverage * images) < LEAST_SCORED) return null;
+  return (s + p) / 2;
+}
+
+/** Says before a run that its validation split is too small to choose a checkpoint. */
+export function noteFewImages({ records }: { records: readonly unknown[] }, progress: Progress): void {
+  if (records.length >= LEAST_SCORED) return;
+  progress.note(
+    `${records.length} validation images are too few to choose a checkpoint (at least ${LEAST_SCORED}): the last one will be the result`,
+  );
 }
 
 export function requireMos({ id, mos }: { id: string; mos: number | null }): number {
@@ -74,5 +92,6 @@ export function requireScores({ records }: Pick<Examples, 'records'>): void {
 /** One line for people. */
 export function describeValidation(values: Record<string, number>): string {
   const show = (name: string): string => values[`validation/${name}`]?.toFixed(3) ?? 'none';
-  return `validation SRCC ${show('srcc')}, PLCC ${show('plcc')}, consistency ${show('consistency')}, format ${show('format')}, score std ${show('scoreStd')}`;
+  const scored = (100 * (values['validation/scored'] ?? 0)).toFixed(0);
+  return `validation SRCC ${show('srcc')}, PLCC ${show('plcc')} on ${scored} % of the images, consistency ${show('consistency')}, format ${show('format')}, score std ${show('scoreStd')}`;
 }

@@ -1,12 +1,18 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StorageError, writeFileAtomic, writeFolderAtomic } from '../../src/core/index.ts';
+import {
+  makeFolder,
+  StorageError,
+  sha256OfFile,
+  writeFileAtomic,
+  writeFolderAtomic,
+} from '../../src/core/index.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const core = new URL('../../src/core/index.ts', import.meta.url).href;
@@ -141,4 +147,119 @@ describe('writeFolderAtomic', () => {
     const failing = writeFolderAtomic(join(folder, 'x'), (target) => readdir(join(target, 'absent')).then());
     await expect(failing).rejects.toBeInstanceOf(StorageError);
   });
+});
+
+/** Kills a process in the middle of writing `target` and returns the name of what it left. */
+async function leftoverOf(call: string): Promise<string> {
+  const child = spawn(
+    process.execPath,
+    scriptArguments(`${call}; fs.writeFileSync(folder + '/started', ''); setInterval(() => {}, 1000);`),
+    { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  const ended = once(child, 'exit');
+  const find = async () => (await readdir(folder)).find((name) => name.includes('.tmp-'));
+  while ((await find()) === undefined || !existsSync(join(folder, 'started'))) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  child.kill('SIGKILL');
+  await ended;
+  await rm(join(folder, 'started'));
+  return (await find()) as string;
+}
+const FILLING = `void core.writeFolderAtomic(folder + '/set', () => new Promise(() => {}))`;
+
+describe('what a killed process leaves', () => {
+  const write = (text: string) => (target: string) => writeFile(join(target, 'file'), text);
+
+  it('is removed when the same folder is written next', async () => {
+    await writeFolderAtomic(join(folder, 'set'), write('old'));
+    const name = await leftoverOf(FILLING);
+    expect(await readdir(folder)).toEqual([name, 'set']);
+    await writeFolderAtomic(join(folder, 'other'), write('x'));
+    expect(await readdir(folder)).toEqual([name, 'other', 'set']);
+    await writeFolderAtomic(join(folder, 'set'), write('new'));
+    expect(await readdir(folder)).toEqual(['other', 'set']);
+    expect(await readFile(join(folder, 'set/file'), 'utf8')).toBe('new');
+  });
+
+  it('a folder that was being replaced is brought back, though the next write fails', async () => {
+    const name = await leftoverOf(FILLING);
+    await writeFile(join(folder, name, 'file'), 'precious');
+    await rename(join(folder, name), join(folder, `${name}-old`));
+    await expect(
+      writeFolderAtomic(join(folder, 'set'), () => Promise.reject(new RangeError('no'))),
+    ).rejects.toThrow('no');
+    expect(await readdir(folder)).toEqual(['set']);
+    expect(await readFile(join(folder, 'set/file'), 'utf8')).toBe('precious');
+  });
+
+  it('a retired folder whose successor is in place is removed', async () => {
+    const name = await leftoverOf(FILLING);
+    await rename(join(folder, name), join(folder, `${name}-old`));
+    await mkdir(join(folder, 'set'));
+    await writeFolderAtomic(join(folder, 'set'), write('new'));
+    expect(await readdir(folder)).toEqual(['set']);
+  });
+
+  it('what a living process writes, or one on another machine, is left alone', async () => {
+    const name = await leftoverOf(FILLING);
+    const elsewhere = name.replace(/[0-9a-f]{8}$/, '00000000');
+    await rename(join(folder, name), join(folder, elsewhere));
+    await writeFolderAtomic(join(folder, 'set'), async (target) => {
+      await writeFolderAtomic(join(folder, 'set'), write('inner'));
+      await write('outer')(target);
+    });
+    expect(await readFile(join(folder, 'set/file'), 'utf8')).toBe('outer');
+    expect(await readdir(folder)).toEqual([elsewhere, 'set']);
+  });
+});
+
+describe('makeFolder', () => {
+  it('creates what is missing, and takes what is there, links too', async () => {
+    await mkdir(join(folder, 'real'));
+    await symlink(join(folder, 'real'), join(folder, 'link'));
+    await makeFolder(join(folder, 'link/a/b'));
+    await makeFolder(join(folder, 'link/a/b'));
+    expect(await readdir(join(folder, 'real/a'))).toEqual(['b']);
+  });
+
+  it('refuses a path through a file, and a file itself', async () => {
+    await writeFile(join(folder, 'notes'), 'mine');
+    for (const path of ['notes', 'notes/a']) {
+      await expect(makeFolder(join(folder, path))).rejects.toMatchObject({
+        name: 'StorageError',
+        message: expect.stringMatching(/^creating folder .* failed \((EEXIST|ENOTDIR)\)$/),
+      });
+    }
+  });
+
+  it.runIf(existsSync('/proc/self'))('ends at once where no folder can be made', async () => {
+    for (const path of ['/proc/q-ponder-x', '/proc/q-ponder-x/y']) {
+      await expect(makeFolder(path)).rejects.toMatchObject({
+        name: 'StorageError',
+        message: 'creating folder /proc/q-ponder-x failed: /proc takes no new folders',
+        hint: 'choose another folder',
+      });
+    }
+    await expect(writeFileAtomic('/proc/q-ponder-x/y', '')).rejects.toBeInstanceOf(StorageError);
+    await expect(writeFolderAtomic('/proc/q-ponder-x', () => Promise.resolve())).rejects.toThrow(
+      'creating folder /proc/q-ponder-x failed: /proc takes no new folders',
+    );
+  });
+});
+
+it('writeFolderAtomic does not replace a file', async () => {
+  await writeFile(join(folder, 'thesis'), 'precious');
+  await expect(writeFolderAtomic(join(folder, 'thesis'), () => Promise.resolve())).rejects.toThrow(
+    'there is a file of that name',
+  );
+  expect(await readFile(join(folder, 'thesis'), 'utf8')).toBe('precious');
+});
+
+it('sha256OfFile gives what sha256sum prints', async () => {
+  await writeFile(join(folder, 'hello'), 'hello');
+  expect(await sha256OfFile(join(folder, 'hello'))).toBe(
+    '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
+  );
+  await expect(sha256OfFile(join(folder, 'none'))).rejects.toMatchObject({ code: 'STORAGE' });
 });

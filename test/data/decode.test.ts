@@ -152,6 +152,23 @@ describe('decodeImage refuses', () => {
     expect((await decodeImage(file, { pixelLimit: 1200 })).width).toBe(40);
   });
 
+  it.each([
+    // Headers by hand: BITMAPFILEHEADER, and an ISO base media file of brand heic.
+    ['BMP', Buffer.from('BM\x1a\x04\x00\x00\x00\x00\x00\x00\x36\x04\x00\x00\x28\x00', 'latin1')],
+    ['HEIC', Buffer.from('\x00\x00\x00\x18ftypheic\x00\x00\x00\x00heic', 'latin1')],
+  ])('%s, by name', async (format, bytes) => {
+    const path = join(folder, `picture.${format}`);
+    await writeFile(path, bytes);
+    for (const [input, name] of [
+      [path, path],
+      [bytes, 'image'],
+    ] as const) {
+      const error = await failure(input);
+      expect(error.message).toBe(`${name} is a ${format} file, which is not supported`);
+      expect(error.hint).toMatch(/convert it to PNG; allowed are JPEG, PNG/);
+    }
+  });
+
   it('a missing file, as a storage problem', async () => {
     await expect(decodeImage(join(folder, 'none.png'))).rejects.toBeInstanceOf(StorageError);
   });

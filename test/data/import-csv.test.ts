@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -121,7 +121,9 @@ describe('importCsv', () => {
   it('names the columns when one is missing', async () => {
     const missing = run('file,score\na,1\n');
     await expect(missing).rejects.toThrow(/no column name/);
-    await expect(missing).rejects.toMatchObject({ hint: 'its columns are file, score' });
+    await expect(missing).rejects.toMatchObject({
+      hint: 'its columns are file, score; name one with --image-column',
+    });
   });
 
   it('refuses a table without rows and a missing table', async () => {
@@ -135,6 +137,219 @@ describe('importCsv', () => {
     await expect(run('name,mos\np (0).png,1\n', { output: join(folder, 'images') })).rejects.toBeInstanceOf(
       ConfigError,
     );
+  });
+});
+
+/** What came of an import that should fail. */
+const failure = async (table: string, settings: object = {}): Promise<{ message: string; hint?: string }> =>
+  run(table, settings).then(
+    () => ({ message: '(no error)' }),
+    (error: Error) => error,
+  );
+
+describe('the output folder', () => {
+  const table = 'name,mos\np (0).png,50\n';
+  const output = (name: string) => ({ output: join(folder, name) });
+
+  it('an older import is replaced', async () => {
+    await run(table, output('twice'));
+    const { records } = await run('name,mos\np (1).png,50\n', output('twice'));
+    expect(records.map(({ id }) => id)).toEqual(['p (1).png']);
+  });
+
+  it('an older import with anything else in it is not, and nothing is lost', async () => {
+    await run(table, output('shared'));
+    await mkdir(join(folder, 'shared', 'photos'));
+    await writeFile(join(folder, 'shared', 'photos', 'a.jpg'), 'precious');
+    await writeFile(join(folder, 'shared', 'notes.txt'), 'precious');
+    const again = run(table, output('shared'));
+    await expect(again).rejects.toMatchObject({
+      exitCode: 2,
+      message: `${join(folder, 'shared')} will not be replaced: it holds notes.txt, photos, which this command did not write`,
+    });
+    expect(await readFile(join(folder, 'shared', 'photos', 'a.jpg'), 'utf8')).toBe('precious');
+    expect((await readdir(join(folder, 'shared'))).sort()).toEqual([
+      'dataset.json',
+      'notes.txt',
+      'photos',
+      'records.jsonl',
+    ]);
+  });
+
+  it('records that were edited since are not replaced', async () => {
+    await run(table, output('edited'));
+    await writeFile(join(folder, 'edited', 'records.jsonl'), '{}');
+    await expect(run(table, output('edited'))).rejects.toThrow(
+      'records.jsonl was changed since it was written',
+    );
+  });
+
+  it.each([
+    ['no dataset.json', '{}', 'records.jsonl', 'it has no dataset.json'],
+    [
+      'another command’s dataset.json',
+      '{"generatorVersion": "1"}',
+      'dataset.json',
+      'another command made it',
+    ],
+    ['a broken dataset.json', '{', 'dataset.json', 'dataset.json is not what this command writes'],
+  ])('a folder with %s is refused', async (_what, content, name, reason) => {
+    const made = await mkdtemp(join(folder, 'like-'));
+    await writeFile(join(made, 'records.jsonl'), '');
+    await writeFile(join(made, name), content);
+    await expect(run(table, { output: made })).rejects.toMatchObject({
+      exitCode: 2,
+      message: `${made} will not be replaced: ${reason}`.replace(
+        'it has no',
+        'it is no data set of this command: it has no',
+      ),
+    });
+  });
+
+  it('images or table inside it are refused, also behind a link', async () => {
+    const inner = await mkdtemp(join(folder, 'inner-'));
+    await symlink(inner, join(folder, 'link'));
+    for (const place of [inner, join(folder, 'link')]) {
+      await expect(run(table, { output: place, imagesFolder: join(inner, 'images') })).rejects.toThrow(
+        /^imagesFolder .* lies in the output folder .*, which is replaced$/,
+      );
+    }
+    await expect(run(table, { output: folder })).rejects.toThrow(/^csv .* lies in the output folder/);
+    await expect(run(table, { output: join(folder, 'images') })).rejects.toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe('images that belong together', () => {
+  /** twin (a).png and twin (b).png have the bytes of p (0).png. */
+  beforeAll(async () => {
+    const bytes = await readFile(join(folder, 'images', 'p (0).png'));
+    for (const name of ['a', 'b']) await writeFile(join(folder, 'images', `twin (${name}).png`), bytes);
+  });
+  const names = [...Array.from({ length: 10 }, (_, i) => `p (${i}).png`), 'twin (a).png', 'twin (b).png'];
+
+  it.each([0, 1, 2, 3, 4, 5, 6, 7])('equal files never split, seed %i', async (seed) => {
+    const table = `name,mos\n${names.map((name, i) => `${name},${i}`).join('\n')}\n`;
+    const { records, summary } = await run(table, { testShare: 0.25, validationShare: 0.3, seed });
+    const twins = records.filter(({ id }) => id.startsWith('twin') || id === 'p (0).png');
+    expect(new Set(twins.map(({ split }) => split)).size).toBe(1);
+    expect(new Set(twins.map(({ group }) => group)).size).toBe(1);
+    expect(new Set(records.map(({ group }) => group)).size).toBe(10);
+    // 0.25 of 12, then 0.3 of 9 rounded; a group of three fits into either.
+    expect([summary.counts.test, summary.counts.validation]).toEqual([3, 3]);
+    expect(summary.notes).toContain('3 images form 1 group(s) of several; each group stays in one split');
+  });
+
+  it.each([0, 1, 2, 3, 4, 5])(
+    'nor do groups of the table, nor what a shared file joins, seed %i',
+    async (seed) => {
+      // Scenes of two; scene 0 and scene T are joined by equal files.
+      const scene = (name: string, i: number) => (name.startsWith('twin') ? 'T' : `${i >> 1}`);
+      const table = `name,mos,scene\n${names.map((name, i) => `${name},${i},${scene(name, i)}`).join('\n')}\n`;
+      const { records } = await run(table, { testShare: 0.34, seed, groupColumn: 'scene' });
+      const splitsOf = new Map<string, Set<string>>();
+      for (const [i, { id, split }] of records.entries()) {
+        const key = scene(id, i) === 'T' ? '0' : scene(id, i);
+        splitsOf.set(key, (splitsOf.get(key) ?? new Set()).add(split));
+      }
+      expect([...splitsOf.keys()].sort()).toEqual(['0', '1', '2', '3', '4']);
+      for (const splits of splitsOf.values()) expect(splits.size).toBe(1);
+      expect(records.filter(({ split }) => split === 'test')).toHaveLength(4);
+    },
+  );
+
+  const official =
+    'name,mos,part\np (0).png,1,train\ntwin (a).png,2,test\np (1).png,60,train\ntwin (b).png,4,test\n';
+
+  it('equal files in different official splits are listed', async () => {
+    const { message, hint } = await failure(official, { splitColumn: 'part' });
+    expect(message.split('\n').slice(1)).toEqual([
+      '  p (0).png, twin (a).png, twin (b).png in train and test',
+    ]);
+    expect(hint).toContain('--set allowDuplicates=true');
+  });
+
+  it('and imported all the same when asked to, as a set that loads', async () => {
+    const { records } = await run(official, { splitColumn: 'part', allowDuplicates: true });
+    expect(records.map(({ split }) => split)).toEqual(['train', 'test', 'train', 'test']);
+    expect(records[1]?.group).toBe(records[3]?.group);
+    expect(records[1]?.group).not.toBe(records[0]?.group);
+  });
+
+  it('a group in two official splits is refused', async () => {
+    const table = 'name,mos,part,scene\np (1).png,1,train,s\np (2).png,60,test,s\np (3).png,3,test,t\n';
+    const { message } = await failure(table, { splitColumn: 'part', groupColumn: 'scene' });
+    expect(message.split('\n').slice(1)).toEqual(['  group s lies in train and test']);
+  });
+
+  it('a share that no whole group fits is said to be missed', async () => {
+    const table = 'name,mos,scene\np (1).png,1,s\np (2).png,60,s\np (3).png,3,s\np (4).png,3,s\n';
+    const { summary } = await run(table, { testShare: 0.5, groupColumn: 'scene' });
+    expect(summary.counts.test).toBe(0);
+    expect(summary.notes).toContain('test has 0 of the 2 images asked for: no more whole groups fit');
+  });
+
+  it('an empty cell in the group column is a bad row', async () => {
+    const { message } = await failure('name,mos,scene\np (1).png,1,\n', { groupColumn: 'scene' });
+    expect(message).toContain('row 2: column scene is empty');
+  });
+});
+
+describe('tables that are not what they should be', () => {
+  it.each([
+    ['0x10', false],
+    ['1_000', false],
+    ['Infinity', false],
+    ['12,5', false],
+    ['.5', true],
+    ['5.', true],
+    ['+1e1', true],
+    ['-0', true],
+  ])('"%s" is a decimal number: %s', async (cell, decimal) => {
+    const ended = await failure(`name,mos\np (0).png,"${cell}"\n`);
+    expect(ended.message).toContain(decimal ? '(no error)' : `mos is "${cell}", not a number`);
+  });
+
+  it('repeated column names are refused, unnamed ones are not', async () => {
+    expect((await failure('name,mos,mos,,\np (0).png,1,2,,\n')).message).toMatch(
+      /several columns named mos$/,
+    );
+  });
+
+  it.each([
+    [';', 'semicolons'],
+    ['\t', 'tabs'],
+    ['|', 'vertical bars'],
+  ])('a table separated by "%s"', async (sign, name) => {
+    const { hint } = await failure(`name${sign}mos\np (0).png${sign}1\n`);
+    expect(hint).toBe(`its header is separated by ${name}; save the table with commas`);
+  });
+
+  it('an empty file', async () => {
+    expect((await failure('')).message).toBe(`${join(folder, 'table.csv')} is empty (0 bytes)`);
+  });
+
+  it('a row with an unquoted comma', async () => {
+    const { message } = await failure('name,mos\np (0).png,1,5\n');
+    expect(message).toContain('row 2: it has more cells than the header: 5');
+  });
+
+  it('one image under two names', async () => {
+    expect((await failure('name,mos\np (0).png,1\n./p (0).png,99\n')).message).toContain(
+      'row 3: image ./p (0).png is listed twice',
+    );
+  });
+
+  it.each([
+    [
+      ['40', '49.9'],
+      [
+        'mos runs from 40 to 49.9, less than 10 % of the scale 0 to 100: check --set mosRange=[lowest,highest]',
+      ],
+    ],
+    [['40', '50'], []],
+  ])('scores %j on a scale of 100', async (scores, notes) => {
+    const { summary } = await run(`name,mos\n${scores.map((mos, i) => `p (${i}).png,${mos}`).join('\n')}\n`);
+    expect(summary.notes).toEqual(notes);
   });
 });
 

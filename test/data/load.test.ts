@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { writeJsonl } from '../../src/core/index.ts';
+import { ConfigError, InputError, type RgbImage, writeJsonl } from '../../src/core/index.ts';
 import { encodePng } from '../../src/data/decode.ts';
 import { duplicatesAcrossSplits, loadDataset, loadPixels } from '../../src/data/load.ts';
 import type { ImageRecord } from '../../src/data/records.ts';
@@ -72,4 +72,26 @@ it('finds equal images in different splits, not within one', async () => {
   expect(found.map(({ ids, splits }) => ({ ids, splits }))).toEqual([
     { ids: ['a', 'c'], splits: ['train', 'test'] },
   ]);
+});
+
+it('names the file of a picture that its user refuses, and keeps the kind of error', async () => {
+  const { records } = await load(record('a'), record('b'));
+  for (const Kind of [InputError, ConfigError]) {
+    const prepare = (image: RgbImage): RgbImage => {
+      if (image.data[0] === 20) throw new Kind('it is 20', { hint: 'make it 10' });
+      return image;
+    };
+    await expect(loadPixels(records, folder, { prepare })).rejects.toMatchObject({
+      name: Kind.name,
+      message: `${join(folder, 'images', 'b.png')} cannot be used: it is 20`,
+      hint: 'make it 10',
+    });
+  }
+});
+
+it('hands over what was made of each picture', async () => {
+  const { records } = await load(record('a'), record('b'));
+  const prepare = ({ data }: RgbImage): RgbImage => ({ data: data.map((v) => v + 1), width: 1, height: 1 });
+  const images = await loadPixels(records, folder, { prepare });
+  expect(images.map(({ data }) => data[0])).toEqual([11, 21]);
 });

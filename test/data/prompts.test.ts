@@ -85,8 +85,18 @@ describe('loadPrompt', () => {
   });
 
   it('reports a missing file as a storage error', async () => {
-    await expect(loadShippedPrompt('student/absent.v1')).rejects.toThrow(StorageError);
+    await expect(loadPrompt(join(tmpdir(), 'absent', 'a.v1.md'))).rejects.toThrow(StorageError);
   });
+
+  it.each(['student/absent.v1', '../package', 'student/quality.v1.md', ''])(
+    'refuses a shipped prompt "%s" that does not exist, and lists those that do',
+    async (name) => {
+      await expect(loadShippedPrompt(name)).rejects.toMatchObject({
+        code: 'CONFIG',
+        hint: 'allowed are judge/description.v1, student/caption.v1, student/quality.v1, teacher/quality.v1',
+      });
+    },
+  );
 
   it('takes the text of the file, not of the name', async () => {
     const prompt = await loadShippedPrompt('student/quality.v1');

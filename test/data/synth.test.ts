@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -86,6 +87,40 @@ describe('synthesize', () => {
     const second = await synthesize(config('again', { ...small, seed: 9 }), { workers: 1 });
     expect(second.recordsSha256).not.toBe(first.recordsSha256);
     expect((await loadDataset(second.output)).records[0]?.generator?.seed).toBe(9);
+  });
+
+  it.each([
+    ['notes.txt', 'it holds notes.txt, which this command did not write'],
+    ['images/mine.png', 'it holds images/mine.png, which this command did not write'],
+    ['records.jsonl', 'records.jsonl was changed since it was written'],
+  ])('an older data set with %s of the user is not replaced', async (name, reason) => {
+    const output = name.replace(/\W/g, '-');
+    const small = { counts: { train: 2, validation: 0, test: 0, cross: 0 } };
+    await synthesize(config(output, small), { workers: 1 });
+    await appendFile(join(folder, output, name), 'precious\n');
+    await expect(synthesize(config(output, small), { workers: 1 })).rejects.toMatchObject({
+      exitCode: 2,
+      message: `${join(folder, output)} will not be replaced: ${reason}`,
+    });
+    expect(await readFile(join(folder, output, name), 'utf8')).toMatch(/precious\n$/);
+  });
+
+  it('what is put into the folder while images are made is not replaced', async () => {
+    const small = { counts: { train: 2, validation: 0, test: 0, cross: 0 } };
+    const { output } = await synthesize(config('meanwhile', small), { workers: 1 });
+    const progress = { ...silentProgress, update: () => writeFileSync(join(output, 'late.txt'), 'precious') };
+    await expect(synthesize(config('meanwhile', small), { workers: 1, progress })).rejects.toThrow(
+      'late.txt',
+    );
+    expect(await readFile(join(output, 'late.txt'), 'utf8')).toBe('precious');
+  });
+
+  it('photographs inside the output folder are refused', async () => {
+    const photos = join(folder, 'album', 'photos');
+    await expect(synthesize(config('album', { photos }), { workers: 1 })).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(/^photos .* lies in the output folder/),
+    });
   });
 
   it('refuses to make no images at all', async () => {

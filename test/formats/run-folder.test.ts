@@ -337,6 +337,66 @@ describe('a run of another configuration', () => {
   });
 });
 
+describe('a run from other inputs', () => {
+  const inputs = { rows: 'a'.repeat(64), 'records.jsonl': 'b'.repeat(64) };
+  beforeEach(async () => {
+    await start({ inputs }).then((run) => run.close());
+  });
+
+  it('is recorded beside the configuration', async () => {
+    expect(JSON.parse(await text('config.json')).inputs).toEqual(inputs);
+  });
+
+  it('is refused with the name of each that differs, is new or is gone', async () => {
+    const opening = start({ inputs: { rows: 'c'.repeat(64), 'model/a': 'd'.repeat(64) } });
+    await expect(opening).rejects.toMatchObject({ exitCode: 2 });
+    await expect(opening).rejects.toThrow(
+      [
+        'started from other content of 3 input(s) (SHA-256):',
+        '  rows: the run started from aaaaaaaaaaaa, now it is cccccccccccc',
+        '  records.jsonl: the run started from bbbbbbbbbbbb, now it is (absent)',
+        '  model/a: the run started from (absent), now it is dddddddddddd',
+      ].join('\n'),
+    );
+    expect(JSON.parse(await text('config.json')).inputs).toEqual(inputs);
+  });
+
+  it('continues where an older version recorded none, and records them from then on', async () => {
+    const { inputs: _, ...old } = JSON.parse(await text('config.json'));
+    await writeFile(join(folder, 'config.json'), JSON.stringify(old));
+    await start({ inputs }).then((run) => run.close());
+    await expect(start({ inputs: { ...inputs, rows: 'e'.repeat(64) } })).rejects.toThrow('  rows: ');
+  });
+});
+
+describe('a folder of other things', () => {
+  it('is refused, and nothing is written into it', async () => {
+    await mkdir(join(folder, 'photos'));
+    await writeFile(join(folder, 'notes.txt'), 'mine');
+    const opening = start();
+    await expect(opening).rejects.toMatchObject({ exitCode: 2, hint: 'choose a new or empty run folder' });
+    await expect(opening).rejects.toThrow(
+      `${folder} is no run folder, and it is not empty: it holds notes.txt, photos`,
+    );
+    expect(await readdir(folder)).toEqual(['notes.txt', 'photos']);
+  });
+
+  it('is refused when its config.json is not that of a run', async () => {
+    await writeFile(join(folder, 'config.json'), '{"model_type": "qwen2_5_vl"}');
+    await expect(start()).rejects.toThrow('is not the configuration of a run');
+    expect(await readdir(folder)).toEqual(['config.json']);
+  });
+
+  it('what a run leaves that was stopped before its config.json is no obstacle', async () => {
+    await writeFile(
+      join(folder, 'run.lock'),
+      JSON.stringify({ pid: 2 ** 22 + 9, host: hostname(), started: '' }),
+    );
+    await writeFile(join(folder, '.config.json.tmp-4204313-0123abcd-0123abcd'), '{"sta');
+    expect((await start()).resumedFrom).toBeNull();
+  });
+});
+
 describe('the lock', () => {
   const lockOf = (pid: number, host = hostname(), started = '') =>
     writeFile(join(folder, 'run.lock'), JSON.stringify({ pid, host, started }));

@@ -141,6 +141,23 @@ describe('an interrupted and resumed run leaves the bytes of an undisturbed one'
   });
 });
 
+it('other records behind the same path do not continue a run', async () => {
+  const dataset = fixture.path('same-path');
+  await cp(fixture.data, dataset, { recursive: true });
+  const config = baseConfigSchema.parse({ ...settings, dataset, run: fixture.path('same-path-run') });
+  const short = {
+    ...config,
+    vision: { ...config.vision, steps: 1 },
+    caption: { ...config.caption, steps: 0 },
+  };
+  await trainBase(short);
+  await changedData(fixture.data, dataset, (record) => ({ ...record, raters: 3 }));
+  await expect(trainBase(short)).rejects.toMatchObject({
+    exitCode: 2,
+    message: expect.stringMatching(/1 input\(s\) \(SHA-256\):\n {2}records\.jsonl: /),
+  });
+});
+
 describe('pictures that teach nothing', () => {
   const withRecords = (name: string, change: Parameters<typeof changedData>[2]) =>
     changedData(fixture.data, fixture.path(name), change).then((dataset) =>
@@ -174,7 +191,9 @@ describe('pictures that teach nothing', () => {
     const config = { ...settings, vision: { crop: 84 }, run: fixture.path('too-large') };
     await expect(trainBase(baseConfigSchema.parse(config))).rejects.toMatchObject({
       code: 'CONFIG',
-      message: 'a crop of 84 does not fit an image of 56x56',
+      message: expect.stringMatching(
+        /train-000000\.png cannot be used: a crop of 84 does not fit an image of 56x56$/,
+      ),
     });
   });
 });

@@ -1,8 +1,9 @@
-import { cp, writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readAllJsonl, writeJsonl } from '../../src/core/index.ts';
+import { encodePng } from '../../src/data/index.ts';
 import { type ColdStartRow, coldStartRowSchema } from '../../src/teacher/index.ts';
 import { coldStartConfigSchema, trainColdStart } from '../../src/train/index.ts';
 import { MAIN, runChild, startChild } from '../cli/run-child.ts';
@@ -17,6 +18,12 @@ import {
 } from './stage-fixture.ts';
 
 const STEPS = 6;
+
+interface Inputs {
+  model: string;
+  dataset: string;
+  rows: string;
+}
 
 let fixture: StageFixture;
 let settings: Record<string, unknown>;
@@ -135,6 +142,33 @@ describe('input that cannot be used', () => {
     });
   });
 
+  it('a row that was distilled from another score', async () => {
+    await expect(
+      withRows('other-scores', (rows) =>
+        rows.map((row, i) =>
+          i === 5 ? { ...row, mos: row.mos > 3 ? row.mos - 2e-6 : row.mos + 2e-6 } : row,
+        ),
+      ),
+    ).rejects.toMatchObject({
+      code: 'INPUT',
+      message: expect.stringMatching(/was distilled from other scores: image train-000005 has MOS/),
+      hint: 'distil the rows again from this data set',
+    });
+  });
+
+  it('a picture of an impossible shape, by its file, before the first step', async () => {
+    const dataset = fixture.path('long');
+    await cp(fixture.data, dataset, { recursive: true });
+    const file = join(dataset, 'images', 'train-000003.png');
+    await writeFile(file, await encodePng({ data: new Uint8Array(3 * 402 * 2), width: 402, height: 2 }));
+    const config = coldStartConfigSchema.parse({ ...settings, dataset, run: fixture.path('long-run') });
+    await expect(trainColdStart(config)).rejects.toMatchObject({
+      code: 'INPUT',
+      message: `${file} cannot be used: the image is 402x2, an aspect ratio above 200`,
+    });
+    await expect(readFile(join(fixture.path('long-run'), 'config.json'))).rejects.toThrow('ENOENT');
+  });
+
   it('rows of which none was accepted', async () => {
     await expect(
       withRows('refused', (rows) => rows.map((row) => ({ ...row, accepted: false }))),
@@ -164,7 +198,7 @@ describe('input that cannot be used', () => {
 
   it.each([
     ['a folder without weights', () => fixture.path('weightless'), 'CHECKPOINT', /has no model.safetensors/],
-    ['a folder that is no model', () => fixture.data, 'STORAGE', /config\.json/],
+    ['a folder that is no model', () => fixture.data, 'CHECKPOINT', /config\.json/],
   ])('%s instead of a model', async (_what, model, code, message) => {
     await cp(fixture.random, fixture.path('weightless'), {
       recursive: true,
@@ -179,6 +213,53 @@ describe('input that cannot be used', () => {
       code,
       message: expect.stringMatching(message),
     });
+  });
+});
+
+describe('a run is not continued from other inputs behind the same paths', () => {
+  const change = {
+    'the teacher’s rows': [
+      'rows',
+      async ({ rows }: Inputs) => {
+        const all = await readAllJsonl(rows, coldStartRowSchema);
+        await writeJsonl(rows, [...all.slice(1), all[0]]);
+      },
+    ],
+    'the records': [
+      'records.jsonl',
+      async ({ dataset }: Inputs) => {
+        const path = join(dataset, 'records.jsonl');
+        await writeFile(
+          path,
+          (await readFile(path, 'utf8')).replace('"dataset":"synthetic"', '"dataset":"other"'),
+        );
+      },
+    ],
+    'the starting weights': [
+      'model/model.safetensors',
+      async ({ model }: Inputs) => {
+        const path = join(model, 'model.safetensors');
+        const bytes = await readFile(path);
+        bytes[bytes.length - 2]! ^= 1;
+        await writeFile(path, bytes);
+      },
+    ],
+  } as const;
+
+  it.each(Object.entries(change))('%s', async (_what, [named, alter]) => {
+    const folder = (name: string): string => fixture.path(`inputs-${named.replace('/', '-')}-${name}`);
+    const inputs = { model: folder('model'), dataset: folder('data'), rows: folder('rows.jsonl') };
+    await cp(fixture.random, inputs.model, { recursive: true });
+    await cp(fixture.data, inputs.dataset, { recursive: true });
+    await cp(fixture.rows, inputs.rows);
+    const config = coldStartConfigSchema.parse({ ...settings, ...inputs, steps: 1, run: folder('run') });
+    await trainColdStart(config);
+    await trainColdStart(config);
+    await alter(inputs);
+    const again = trainColdStart(config);
+    await expect(again).rejects.toMatchObject({ code: 'CONFIG', exitCode: 2 });
+    await expect(again).rejects.toThrow(/started from other content of 1 input\(s\)/);
+    await expect(again).rejects.toThrow(`  ${named}: the run started from `);
   });
 });
 

@@ -252,6 +252,31 @@ describe('rewards', () => {
     });
   });
 
+  it('teacher rows that were distilled from other scores are refused', async () => {
+    const rows = fixture.path('rescored.jsonl');
+    const own = await readAllJsonl(fixture.rows, coldStartRowSchema);
+    await writeJsonl(
+      rows,
+      own.map((row) => ({ ...row, mos: 6 - row.mos })),
+    );
+    await expect(step('rescored', { teacherRows: rows })).rejects.toMatchObject({
+      code: 'INPUT',
+      message: expect.stringContaining('was distilled from other scores'),
+    });
+  });
+
+  it('other teacher rows behind the same path do not continue a run', async () => {
+    const rows = fixture.path('same-path.jsonl');
+    await cp(fixture.rows, rows);
+    await step('same-path', { teacherRows: rows });
+    const own = await readAllJsonl(rows, coldStartRowSchema);
+    await writeJsonl(rows, own.slice(1));
+    await expect(step('same-path', { teacherRows: rows })).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('  rows: the run started from '),
+    });
+  });
+
   it('a training image without a MOS is refused before the first step', async () => {
     const dataset = await changedData(fixture.data, fixture.path('unjudged'), (record) =>
       record.split === 'train' ? { ...record, mos: null } : record,

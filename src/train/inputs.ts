@@ -1,0 +1,49 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { asStorageError, sha256OfFile } from '../core/index.ts';
+import { RECORDS_FILE, type RenderedPrompt } from '../data/index.ts';
+
+export interface StageInputs {
+  /** Folder of the starting model. */
+  model: string;
+  /** Whether the stage starts from the folder's weights, or only from its shape and tokenizer. */
+  weights: boolean;
+  dataset: string;
+  rows?: string | null;
+  prompt: RenderedPrompt;
+}
+
+/** What decides, besides weights, what a model folder's model is. Other files may come and go. */
+const MODEL_SETTINGS: readonly string[] = [
+  'config.json',
+  'generation_config.json',
+  'preprocessor_config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'chat_template.json',
+  'chat_template.jinja',
+];
+
+/**
+ * SHA-256 of what a stage starts from, by a name that does not depend on where it lies: the model's files, the
+ * data set's records, the teacher's rows and the prompt. A run is not continued when one of them has changed.
+ * Images are not hashed.
+ */
+export async function hashInputs(inputs: StageInputs): Promise<Record<string, string>> {
+  let names: string[];
+  try {
+    names = (await readdir(inputs.model)).sort();
+  } catch (error) {
+    throw asStorageError(error, `reading ${inputs.model}`);
+  }
+  const hashes: Record<string, string> = {};
+  for (const name of names) {
+    if (MODEL_SETTINGS.includes(name) || (inputs.weights && name.endsWith('.safetensors'))) {
+      hashes[`model/${name}`] = await sha256OfFile(join(inputs.model, name));
+    }
+  }
+  hashes[RECORDS_FILE] = await sha256OfFile(join(inputs.dataset, RECORDS_FILE));
+  if (inputs.rows !== undefined && inputs.rows !== null) hashes.rows = await sha256OfFile(inputs.rows);
+  hashes.prompt = inputs.prompt.hash;
+  return hashes;
+}
