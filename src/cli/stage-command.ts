@@ -1,8 +1,9 @@
+import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { stringify } from 'yaml';
 import type { z } from 'zod';
 import {
   InterruptedError,
+  mergeConfig,
   type PlainObject,
   type Progress,
   parseSetting,
@@ -12,6 +13,7 @@ import {
 } from '../core/index.ts';
 import type { CommandDefinition } from './command.ts';
 import { listenForInterrupt } from './interrupt.ts';
+import { describedYaml, findProblems, missingKeysError, nestPath, planWithGaps } from './missing-keys.ts';
 import { createTerminalProgress } from './terminal-progress.ts';
 
 /** Backends of the engine, in the order of preference. */
@@ -52,25 +54,35 @@ export interface StageCommandOptions<T> {
   shortcuts?: readonly Shortcut[];
   /** Which of the options about the machine mean something to this stage. */
   offers: readonly ('backend' | 'threads')[];
+  /** The stage saves its state when it is stopped, and the same command continues it. */
+  continues?: boolean;
   /** Imports the stage. Called only when the command runs, so that --help stays fast. */
   load(): Promise<Stage<T>>;
 }
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value];
 
-/** A whole number from 1, for commander. */
-export function parseCount(text: string): number {
+/** As the engine allows: more threads than this bring a machine to a halt instead of speeding it up. */
+const THREADS_PER_CORE = 4;
+
+/** --threads: a whole number that this machine can run, for commander. */
+export function parseThreads(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new InvalidArgumentError('allowed is a whole number from 1');
+  const most = THREADS_PER_CORE * availableParallelism();
+  if (!Number.isInteger(value) || value < 1 || value > most) {
+    throw new InvalidArgumentError(`allowed is a whole number from 1 to ${most}, four for each core`);
+  }
   return value;
 }
 
-function nest(key: string, value: unknown): PlainObject {
-  return key
-    .split('.')
-    .reverse()
-    .reduce<unknown>((inner, name) => ({ [name]: inner }), value) as PlainObject;
+const nest = (key: string, value: unknown): PlainObject => nestPath(key.split('.'), value);
+
+/** How a user gives a key on the command line. */
+function howToGive(key: string, shortcuts: readonly Shortcut[], command: string): string {
+  const shortcut = shortcuts.find((one) => one.key === key);
+  if (shortcut === undefined) return `--set ${key}=<value>`;
+  if (!isArgument(shortcut)) return shortcut.flags;
+  return `it after the command, as in "q-ponder ${command} ${shortcut.flags.replace('[', '<').replace(']', '>')}"`;
 }
 
 interface CommonOptions {
@@ -100,7 +112,7 @@ function shortcutLayers(command: Command, shortcuts: readonly Shortcut[]): Plain
  * arguments and options of its own, then --set in order; --dry-run; progress; stopping by signal.
  */
 export function defineStageCommand<T>(options: StageCommandOptions<T>): CommandDefinition {
-  const { path, summary, shortcuts = [], offers, load } = options;
+  const { path, summary, shortcuts = [], offers, continues = false, load } = options;
   const configure = (command: Command): void => {
     for (const shortcut of shortcuts) {
       const { flags, description, parse } = shortcut;
@@ -119,7 +131,7 @@ export function defineStageCommand<T>(options: StageCommandOptions<T>): CommandD
       command.addOption(new Option('--backend <name>', 'numeric backend').choices(BACKENDS));
     }
     if (offers.includes('threads')) {
-      command.option('--threads <n>', 'how many threads or processes to use', parseCount);
+      command.option('--threads <n>', 'how many threads or processes to use', parseThreads);
     }
     command.action(async () => {
       const common = command.opts<CommonOptions>();
@@ -127,20 +139,38 @@ export function defineStageCommand<T>(options: StageCommandOptions<T>): CommandD
       for (const file of common.config ?? []) layers.push(await readConfigFile(file));
       layers.push(...shortcutLayers(command, shortcuts), ...(common.set ?? []).map(parseSetting));
       const stage = await load();
-      const config = resolveConfig(stage.schema, layers, `the configuration of "${path.join(' ')}"`);
-      if (common.dryRun) {
-        process.stdout.write(stringify(config));
+      const words = path.join(' ');
+      const name = `the configuration of "${words}"`;
+      const give = (key: string): string => howToGive(key, shortcuts, words);
+      const given = layers.reduce(mergeConfig, {});
+      const problems = findProblems(stage.schema, given);
+      if (problems.missing.length > 0) {
+        const plan = common.dryRun ? planWithGaps(stage.schema, given) : undefined;
+        if (plan === undefined) throw missingKeysError(name, problems, give);
+        process.stdout.write(describedYaml(stage.schema, plan));
+        for (const { key } of problems.missing)
+          process.stderr.write(`${key} is missing: give ${give(key)}\n`);
         return;
       }
-      await runStage(stage, config, common);
+      const config = resolveConfig(stage.schema, layers, name);
+      if (common.dryRun) {
+        process.stdout.write(describedYaml(stage.schema, config));
+        return;
+      }
+      await runStage(stage, config, common, continues);
     });
   };
   return { path, summary, configure };
 }
 
-async function runStage<T>(stage: Stage<T>, config: T, common: CommonOptions): Promise<void> {
+async function runStage<T>(
+  stage: Stage<T>,
+  config: T,
+  common: CommonOptions,
+  continues: boolean,
+): Promise<void> {
   const progress = common.quiet ? silentProgress : createTerminalProgress();
-  const interrupt = listenForInterrupt((line) => progress.note(line));
+  const interrupt = listenForInterrupt((line) => progress.note(line), { continues });
   try {
     await stage.run(config, {
       progress,

@@ -8,6 +8,7 @@ export {
   type EngineOptions,
   type EngineStats,
   engineStats,
+  isEngineRunning,
   runPending,
   startEngine,
   stopEngine,

@@ -38,6 +38,9 @@ export interface EngineStats extends RunnerStats {
 
 const DEFAULT_CACHED_GRAPHS = 16;
 
+/** The native library starts every thread it is asked for; thousands of them bring a machine to a halt. */
+const THREADS_PER_CORE = 4;
+
 interface Running {
   settings: string;
   info: EngineInfo;
@@ -59,8 +62,13 @@ let warn: ((message: string) => void) | undefined;
 export async function startEngine(options: EngineOptions = {}): Promise<EngineInfo> {
   const { backend = 'onnx', provider = 'cpu', cachedGraphs = DEFAULT_CACHED_GRAPHS } = options;
   const threads = options.threads ?? availableParallelism();
-  if (!Number.isInteger(threads) || threads < 1)
-    throw new EngineError(`the number of threads must be a whole number from 1 on, got ${threads}`);
+  const mostThreads = THREADS_PER_CORE * availableParallelism();
+  if (!Number.isInteger(threads) || threads < 1 || threads > mostThreads) {
+    throw new EngineError(
+      `the number of threads must be a whole number from 1 to ${mostThreads}, got ${threads}`,
+      { hint: `this machine runs ${availableParallelism()} at once; more than that is rarely faster` },
+    );
+  }
   const settings = JSON.stringify(
     backend === 'onnx' ? [backend, provider, threads, cachedGraphs] : [backend],
   );
@@ -79,6 +87,9 @@ export async function startEngine(options: EngineOptions = {}): Promise<EngineIn
   else running = { settings, ...(await startOnnx(provider, threads, cachedGraphs)) };
   return running.info;
 }
+
+/** Whether `startEngine` has chosen a backend that `stopEngine` has not given up again. */
+export const isEngineRunning = (): boolean => running !== undefined;
 
 /** Computes all tensors recorded so far, in one graph. On other backends there is never anything pending. */
 export async function runPending(): Promise<void> {

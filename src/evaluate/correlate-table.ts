@@ -43,9 +43,9 @@ function fitCells({ fit }: CorrelationRow): string[] {
 
 function reasons(row: CorrelationRow): string[] {
   const name = row.group ?? 'all';
-  const notes = [row.srcc, row.fit]
-    .filter((metric) => metric !== null && metric.status !== 'ok')
-    .map((metric) => `${name}: ${metric?.status === 'undefined-because' ? metric.detail : ''}`);
+  const notes = [row.srcc, row.plcc, row.srccInterval, row.plccInterval, row.fit].flatMap((metric) =>
+    metric?.status === 'undefined-because' ? [`${name}: ${metric.detail}`] : [],
+  );
   if (row.fit?.status === 'ok' && !row.fit.monotone) {
     notes.push(`${name}: the ${row.fit.model} curve is not monotone; it turns inside the data`);
   }

@@ -45,7 +45,10 @@ export interface FailureSummary {
   byStatus: Record<string, number>;
   /** SRCC over the rows that have a score. */
   srccDropped: Metric;
-  /** SRCC when every missing score is read as the end of the scale farther from the MOS. */
+  /**
+   * SRCC when every missing score is read as the end of the scale farther from the MOS. Undefined where fewer
+   * than half of the answers have a score: it would then rank the stand-ins, which follow from the MOS alone.
+   */
   srccWorst: Metric;
 }
 
@@ -162,11 +165,23 @@ function summarizeFailures(predictions: readonly Prediction[], srccDropped: Metr
     missing: share(missing, predictions.length, 'prediction'),
     byStatus,
     srccDropped,
-    srccWorst: srcc(
-      predictions.map((p) => p.score ?? worstScore(p.mos)),
-      predictions.map((p) => p.mos),
-    ),
+    srccWorst: srccWithWorst(predictions, predictions.length - missing),
   };
+}
+
+const LEAST_COVERAGE = 0.5;
+
+function srccWithWorst(predictions: readonly Prediction[], scored: number): Metric {
+  if (scored < LEAST_COVERAGE * predictions.length || scored === 0) {
+    return undefinedBecause(
+      'too-few',
+      `${scored} of ${predictions.length} answers have a score, at least half needed`,
+    );
+  }
+  return srcc(
+    predictions.map((p) => p.score ?? worstScore(p.mos)),
+    predictions.map((p) => p.mos),
+  );
 }
 
 function summarizeConsistency(scored: readonly ScoredPrediction[]): ConsistencySummary {

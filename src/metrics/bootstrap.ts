@@ -62,6 +62,13 @@ function percentileInterval(values: number[], resamples: number, level: number):
       `${missing} of ${resamples} bootstrap resamples have no value: too few pairs, or too little variance`,
     );
   }
+  const infinite = values.filter((value) => !Number.isFinite(value)).length;
+  if (infinite > 0) {
+    return undefinedBecause(
+      'not-finite',
+      `${infinite} of ${resamples} bootstrap resamples are not finite: the values are too large to compute with`,
+    );
+  }
   const sorted = Float64Array.from(values).sort();
   const tail = (1 - level) / 2;
   return { status: 'ok', low: quantile(sorted, tail), high: quantile(sorted, 1 - tail), level };

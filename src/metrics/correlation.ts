@@ -1,5 +1,5 @@
 import { averageRanks } from './ranks.ts';
-import { correlationProblem, type Metric, metricValue, type Numbers } from './result.ts';
+import { correlationProblem, finiteMetric, type Metric, metricValue, type Numbers } from './result.ts';
 
 /** Pearson's r of pairs known to be finite and to vary. Deviations are scaled, so huge values do not overflow. */
 export function pearson(x: Numbers, y: Numbers): number {
@@ -31,7 +31,7 @@ export function pearson(x: Numbers, y: Numbers): number {
 
 /** Pearson linear correlation coefficient of raw scores, in [-1, 1]. */
 export function plcc(scores: Numbers, targets: Numbers): Metric {
-  return correlationProblem(scores, targets) ?? metricValue(pearson(scores, targets));
+  return correlationProblem(scores, targets) ?? finiteMetric(pearson(scores, targets));
 }
 
 /** Spearman rank correlation coefficient: Pearson's r of average ranks, right with ties, in [-1, 1]. */

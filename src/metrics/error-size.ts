@@ -1,4 +1,4 @@
-import { type Metric, metricValue, type Numbers, pairProblem } from './result.ts';
+import { finiteMetric, type Metric, type Numbers, pairProblem } from './result.ts';
 
 /** Root mean squared error, in the unit of the targets; scores and targets must be on one scale. */
 export function rmse(scores: Numbers, targets: Numbers): Metric {
@@ -6,7 +6,7 @@ export function rmse(scores: Numbers, targets: Numbers): Metric {
   if (problem !== undefined) return problem;
   let sum = 0;
   for (let i = 0; i < scores.length; i++) sum += (scores[i]! - targets[i]!) ** 2;
-  return metricValue(Math.sqrt(sum / scores.length));
+  return finiteMetric(Math.sqrt(sum / scores.length));
 }
 
 /** Mean absolute error, in the unit of the targets; scores and targets must be on one scale. */
@@ -15,5 +15,5 @@ export function mae(scores: Numbers, targets: Numbers): Metric {
   if (problem !== undefined) return problem;
   let sum = 0;
   for (let i = 0; i < scores.length; i++) sum += Math.abs(scores[i]! - targets[i]!);
-  return metricValue(sum / scores.length);
+  return finiteMetric(sum / scores.length);
 }

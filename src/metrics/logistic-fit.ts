@@ -89,13 +89,18 @@ export function fitLogistic(
   }
   let squared = 0;
   for (let i = 0; i < fitted.length; i++) squared += (fitted[i]! - targets[i]!) ** 2;
+  const plcc = pearson(fitted, targets);
+  const rmse = Math.sqrt(squared / fitted.length);
+  if (![plcc, rmse, ...parameters].every(Number.isFinite)) {
+    return undefinedBecause('not-finite', 'the values are too large to fit a curve to');
+  }
   return {
     status: 'ok',
     model,
     parameters,
     fitted,
-    plcc: pearson(fitted, targets),
-    rmse: Math.sqrt(squared / fitted.length),
+    plcc,
+    rmse,
     monotone: isMonotone(part, x.values, a, best.offset),
   };
 }

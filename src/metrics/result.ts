@@ -28,6 +28,12 @@ export type Metric = MetricValue | UndefinedBecause;
 
 export const metricValue = (value: number): MetricValue => ({ status: 'ok', value });
 
+/** A computed value, unless the numbers were so large that computing it overflowed. */
+export const finiteMetric = (value: number): Metric =>
+  Number.isFinite(value)
+    ? metricValue(value)
+    : undefinedBecause('not-finite', 'the values are too large to compute with');
+
 export const undefinedBecause = (reason: UndefinedReason, detail: string): UndefinedBecause => ({
   status: 'undefined-because',
   reason,

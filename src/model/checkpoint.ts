@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { asStorageError, CheckpointError, writeFileAtomic } from '../core/index.ts';
 import { SafetensorsFile, type TensorData, writeSafetensors } from '../formats/index.ts';
 import { ChatTemplate } from './chat-template.ts';
-import { type ModelConfig, parseModelConfig, readJsonFile } from './config.ts';
+import { asMissing, type ModelConfig, parseModelConfig, readJsonFile } from './config.ts';
 import { type ImageProcessorConfig, parseProcessorConfig } from './image-processor.ts';
 import {
   canonicalName,
@@ -39,22 +39,27 @@ export interface VisionLanguageModel extends ModelFormat {
 /** Reads everything but the weights of a Hugging Face Qwen2.5-VL folder. */
 export async function loadModelFormat(folder: string): Promise<ModelFormat> {
   const path = (name: string) => join(folder, name);
+  const names = await namesIn(folder);
   const config = parseModelConfig(await readJsonFile(path('config.json')), path('config.json'));
   const tokenizer = await readJsonFile(path('tokenizer.json'));
-  const tokenizerConfig = (await readJsonFile(path('tokenizer_config.json'))) as Record<string, unknown>;
+  const tokenizerConfig = await readJsonObject(path('tokenizer_config.json'));
   const processorJson = await readJsonFile(path('preprocessor_config.json'));
-  const names = await namesIn(folder);
   const template = await readChatTemplate(folder, names, tokenizerConfig);
   if (typeof template !== 'string') {
     throw new CheckpointError(`${folder} has no chat template`, {
       hint: 'tokenizer_config.json or chat_template.json must hold the key chat_template',
     });
   }
+  const processor = parseProcessorConfig(processorJson, path('preprocessor_config.json'));
+  requireOneGeometry(config, processor, path('preprocessor_config.json'));
+  const bpe = new BpeTokenizer(tokenizer, tokenizerConfig, config, path('tokenizer.json'));
+  const chatTemplate = new ChatTemplate(template, `the chat template of ${folder}`);
+  requireImagePlace(chatTemplate, bpe, config, folder);
   return {
     config,
-    tokenizer: new BpeTokenizer(tokenizer, tokenizerConfig, config, path('tokenizer.json')),
-    processor: parseProcessorConfig(processorJson, path('preprocessor_config.json')),
-    chatTemplate: new ChatTemplate(template, `the chat template of ${folder}`),
+    tokenizer: bpe,
+    processor,
+    chatTemplate,
     folder,
     files: {
       tokenizer,
@@ -80,8 +85,65 @@ async function readChatTemplate(
     }
   }
   if (!names.includes('chat_template.json')) return tokenizerConfig.chat_template;
-  const json = await readJsonFile(join(folder, 'chat_template.json'));
-  return (json as Record<string, unknown>).chat_template;
+  return (await readJsonObject(join(folder, 'chat_template.json'))).chat_template;
+}
+
+async function readJsonObject(path: string): Promise<Record<string, unknown>> {
+  const json = await readJsonFile(path);
+  if (typeof json === 'object' && json !== null && !Array.isArray(json))
+    return json as Record<string, unknown>;
+  throw new CheckpointError(`${path} must hold a JSON object, got ${JSON.stringify(json)?.slice(0, 40)}`);
+}
+
+/** Pictures are cut by the processor's sizes and read by the vision tower's: they must be the same. */
+function requireOneGeometry(
+  { vision }: ModelConfig,
+  { patchSize, temporalPatchSize, mergeSize, maxPixels }: ImageProcessorConfig,
+  origin: string,
+): void {
+  const pairs: [string, number, number][] = [
+    ['patch_size', patchSize, vision.patchSize],
+    ['temporal_patch_size', temporalPatchSize, vision.temporalPatchSize],
+    ['merge_size', mergeSize, vision.spatialMergeSize],
+  ];
+  const problems = pairs.flatMap(([name, got, wanted]) =>
+    got === wanted ? [] : [`  ${name} is ${got}, config.json says ${wanted}`],
+  );
+  const least = (patchSize * mergeSize) ** 2;
+  if (maxPixels < least) problems.push(`  max_pixels ${maxPixels} is less than one image token, ${least}`);
+  if (problems.length > 0) {
+    throw new CheckpointError(`${origin} does not fit the model:\n${problems.join('\n')}`, {
+      hint: 'preprocessor_config.json and config.json must come from the same model',
+    });
+  }
+}
+
+/** The template must run, and turn one image into one place for it. */
+function requireImagePlace(
+  template: ChatTemplate,
+  tokenizer: BpeTokenizer,
+  { tokens }: ModelConfig,
+  folder: string,
+): void {
+  const text = template.render([{ role: 'user', content: [{ type: 'image' }, { type: 'text', text: 'x' }] }]);
+  const places = tokenizer.encode(text).filter((id) => id === tokens.imagePad).length;
+  if (places !== 1) {
+    throw new CheckpointError(
+      `the chat template of ${folder} gives one image ${places} places (token ${tokens.imagePad}), it must be 1`,
+      { hint: 'the template, tokenizer.json and config.json must come from the same model' },
+    );
+  }
+}
+
+/** CheckpointError unless a folder is a usable model with weights, which are not read. Quick. */
+export async function requireModelFolder(folder: string): Promise<void> {
+  const { config } = await loadModelFormat(folder);
+  const files = await openWeights(folder);
+  try {
+    locateWeights(files, config, folder);
+  } finally {
+    for (const file of files) await file.close();
+  }
 }
 
 /** Loads a Hugging Face Qwen2.5-VL folder: F32, F16 or BF16 weights in one file or in shards. */
@@ -136,29 +198,72 @@ export async function readModelMetadata(folder: string): Promise<Readonly<Record
 
 /** All tensors by canonical name. Shapes are checked from the headers, before any weight is read. */
 export async function readWeights(folder: string, config: ModelConfig): Promise<Map<string, TensorData>> {
-  const files: SafetensorsFile[] = [];
+  const files = await openWeights(folder);
   try {
-    for (const name of await weightFiles(folder)) files.push(await SafetensorsFile.open(join(folder, name)));
-    const sources = new Map<string, { file: SafetensorsFile; name: string; shape: number[] }>();
-    for (const file of files) {
-      for (const [name, { shape }] of file.tensors) {
-        const canonical = canonicalName(name);
-        if (sources.has(canonical)) throw new CheckpointError(`${folder} holds tensor "${canonical}" twice`);
-        sources.set(canonical, { file, name, shape });
-      }
-    }
-    // Some tools store the tied head a second time; it is the embedding and is not a parameter of its own.
-    if (config.text.tieWordEmbeddings) sources.delete('lm_head.weight');
-    checkParameters(config, sources, folder);
+    const sources = locateWeights(files, config, folder);
     const values = new Map<string, TensorData>();
     for (const name of parameterShapes(config).keys()) {
       const source = sources.get(name)!;
       values.set(name, await source.file.read(source.name));
     }
+    requireFinite(values, folder);
     return values;
   } finally {
     for (const file of files) await file.close();
   }
+}
+
+async function openWeights(folder: string): Promise<SafetensorsFile[]> {
+  const files: SafetensorsFile[] = [];
+  try {
+    for (const name of await weightFiles(folder)) files.push(await SafetensorsFile.open(join(folder, name)));
+  } catch (error) {
+    for (const file of files) await file.close();
+    throw error;
+  }
+  return files;
+}
+
+interface TensorSource {
+  file: SafetensorsFile;
+  name: string;
+  shape: number[];
+}
+
+/** Where each parameter of the configuration lies, by canonical name. CheckpointError unless all fit. */
+function locateWeights(
+  files: readonly SafetensorsFile[],
+  config: ModelConfig,
+  folder: string,
+): Map<string, TensorSource> {
+  const sources = new Map<string, TensorSource>();
+  for (const file of files) {
+    for (const [name, { shape }] of file.tensors) {
+      const canonical = canonicalName(name);
+      if (sources.has(canonical)) throw new CheckpointError(`${folder} holds tensor "${canonical}" twice`);
+      sources.set(canonical, { file, name, shape });
+    }
+  }
+  // Some tools store the tied head a second time; it is the embedding and is not a parameter of its own.
+  if (config.text.tieWordEmbeddings) sources.delete('lm_head.weight');
+  checkParameters(config, sources, folder);
+  return sources;
+}
+
+/** A NaN among the weights would make every score NaN, far from its cause. */
+function requireFinite(values: ReadonlyMap<string, TensorData>, folder: string): void {
+  const bad: string[] = [];
+  for (const [name, { data }] of values) {
+    let count = 0;
+    for (let i = 0; i < data.length; i++) if (!Number.isFinite(data[i])) count++;
+    if (count > 0) bad.push(`  ${name}: ${count} of ${data.length}`);
+  }
+  if (bad.length === 0) return;
+  const shown = bad.slice(0, 5).join('\n');
+  throw new CheckpointError(
+    `${folder} holds weights that are NaN or infinite, in ${bad.length} tensor(s):\n${shown}`,
+    { hint: 'the file is damaged or its training diverged: take another checkpoint' },
+  );
 }
 
 async function weightFiles(folder: string): Promise<string[]> {
@@ -175,6 +280,6 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    throw asStorageError(error, `reading model folder ${folder}`);
+    throw asMissing(error, folder) ?? asStorageError(error, `reading model folder ${folder}`);
   }
 }

@@ -54,40 +54,45 @@ export interface ModelConfig {
   source: Readonly<Record<string, unknown>>;
 }
 
-const count = z.int().min(1);
+/** Bounds far above any released model: beyond them a file is damaged, and building shapes would not end. */
+const upTo = (most: number) => z.int().min(1).max(most);
+const blocks = upTo(1024);
+const width = upTo(2 ** 18);
+const heads = upTo(4096);
+const count = upTo(2 ** 31);
 const tokenId = z.int().min(0);
 
 const visionSchema = z.object({
-  depth: count.default(32),
+  depth: blocks.default(32),
   // The library's class default (3584) is not the value of any released tower, so it must be stated.
-  hidden_size: count,
-  num_heads: count.default(16),
-  intermediate_size: count.default(3420),
-  patch_size: count.default(14),
-  temporal_patch_size: count.default(2),
-  spatial_merge_size: count.default(2),
-  window_size: count.default(112),
+  hidden_size: width,
+  num_heads: heads.default(16),
+  intermediate_size: width.default(3420),
+  patch_size: upTo(256).default(14),
+  temporal_patch_size: upTo(16).default(2),
+  spatial_merge_size: upTo(16).default(2),
+  window_size: upTo(2 ** 16).default(112),
   fullatt_block_indexes: z.array(z.int().min(0)).default([7, 15, 23, 31]),
-  out_hidden_size: count,
+  out_hidden_size: width,
   hidden_act: z.literal('silu').default('silu'),
 });
 
 const ropeSchema = z.object({
   type: z.string().optional(),
   rope_type: z.string().optional(),
-  mrope_section: z.tuple([count, count, count]),
+  mrope_section: z.tuple([width, width, width]),
   rope_theta: z.number().positive().optional(),
 });
 
 const textSchema = z.object({
-  hidden_size: count,
-  num_hidden_layers: count,
-  num_attention_heads: count,
-  num_key_value_heads: count,
-  head_dim: count.nullish(),
-  intermediate_size: count,
-  vocab_size: count,
-  rms_norm_eps: z.number().positive().default(1e-6),
+  hidden_size: width,
+  num_hidden_layers: blocks,
+  num_attention_heads: heads,
+  num_key_value_heads: heads,
+  head_dim: width.nullish(),
+  intermediate_size: width,
+  vocab_size: upTo(2 ** 24),
+  rms_norm_eps: z.number().positive().max(1).default(1e-6),
   rope_theta: z.number().positive().optional(),
   rope_scaling: ropeSchema.nullish(),
   rope_parameters: ropeSchema.nullish(),
@@ -179,19 +184,35 @@ export async function readModelConfig(path: string): Promise<ModelConfig> {
   return parseModelConfig(await readJsonFile(path), path);
 }
 
-/** Reads a JSON file of a model folder: StorageError when unreadable, CheckpointError when not JSON. */
+/**
+ * Reads a JSON file of a model folder: CheckpointError when it is not there or not JSON, StorageError when it
+ * cannot be read.
+ */
 export async function readJsonFile(path: string): Promise<unknown> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw asStorageError(error, `reading ${path}`);
+    throw asMissing(error, path) ?? asStorageError(error, `reading ${path}`);
   }
   try {
     return JSON.parse(text);
   } catch (error) {
     throw new CheckpointError(`${path} is not JSON: ${(error as Error).message}`);
   }
+}
+
+/** A CheckpointError where the error says that a file of a model folder is not there; otherwise undefined. */
+export function asMissing(error: unknown, path: string): CheckpointError | undefined {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'EISDIR') return undefined;
+  return new CheckpointError(
+    `${path} is missing: ${code === 'EISDIR' ? 'it is a folder, not a file' : 'no such file or folder'}`,
+    {
+      hint: 'give a checkpoint folder in Hugging Face layout: config.json, tokenizer.json, tokenizer_config.json, preprocessor_config.json and model.safetensors',
+      cause: error,
+    },
+  );
 }
 
 function crossChecks({ vision, text, tokens }: ModelConfig): string[] {

@@ -28,19 +28,20 @@ export interface ProcessedImage {
   grid: Grid;
 }
 
-const triple = z.tuple([z.number(), z.number(), z.number()]);
-const pixels = z.int().min(1);
+const mean = z.number().min(-100).max(100);
+const std = z.number().min(1e-3, 'must be positive, from 0.001').max(100);
+/** Far above any released processor; a picture of a size beyond it would take the machine's memory. */
+const LARGEST_AREA = 2 ** 26;
+const pixels = z.int().min(1).max(LARGEST_AREA);
 const schema = z.object({
-  patch_size: z.int().min(1).default(14),
-  temporal_patch_size: z.int().min(1).default(2),
-  merge_size: z.int().min(1).default(2),
+  patch_size: z.int().min(1).max(256).default(14),
+  temporal_patch_size: z.int().min(1).max(16).default(2),
+  merge_size: z.int().min(1).max(16).default(2),
   min_pixels: pixels.nullish(),
   max_pixels: pixels.nullish(),
   size: z.object({ shortest_edge: pixels.optional(), longest_edge: pixels.optional() }).nullish(),
-  image_mean: triple.default([0.48145466, 0.4578275, 0.40821073]),
-  image_std: triple
-    .refine((std) => std.every((s) => s > 0), 'must be positive')
-    .default([0.26862954, 0.26130258, 0.27577711]),
+  image_mean: z.tuple([mean, mean, mean]).default([0.48145466, 0.4578275, 0.40821073]),
+  image_std: z.tuple([std, std, std]).default([0.26862954, 0.26130258, 0.27577711]),
 });
 
 export function parseProcessorConfig(
@@ -53,12 +54,19 @@ export function parseProcessorConfig(
     throw new CheckpointError(`${origin} is not a usable image processor:\n${problems.join('\n')}`);
   }
   const p = parsed.data;
+  const minPixels = p.min_pixels ?? p.size?.shortest_edge ?? 56 * 56;
+  const maxPixels = p.max_pixels ?? p.size?.longest_edge ?? 28 * 28 * 1280;
+  if (minPixels > maxPixels) {
+    throw new CheckpointError(
+      `${origin} is not a usable image processor: min_pixels ${minPixels} is above max_pixels ${maxPixels}`,
+    );
+  }
   return {
     patchSize: p.patch_size,
     temporalPatchSize: p.temporal_patch_size,
     mergeSize: p.merge_size,
-    minPixels: p.min_pixels ?? p.size?.shortest_edge ?? 56 * 56,
-    maxPixels: p.max_pixels ?? p.size?.longest_edge ?? 28 * 28 * 1280,
+    minPixels,
+    maxPixels,
     imageMean: p.image_mean,
     imageStd: p.image_std,
     source: json as Record<string, unknown>,
@@ -69,15 +77,48 @@ export async function readProcessorConfig(path: string): Promise<ImageProcessorC
   return parseProcessorConfig(await readJsonFile(path), path);
 }
 
-/** Scales an image to the size the model wants (bicubic, only when it differs) and cuts it into patches. */
-export function preprocess(image: RgbImage, config: ImageProcessorConfig): ProcessedImage {
-  const target = smartResize(image.height, image.width, {
+/**
+ * InputError unless the value is an 8-bit RGB image whose bytes match its size. Callers from plain JavaScript
+ * give RGBA, too few bytes or fractional sides; resizing would fill up what is not there.
+ */
+export function requireRgbImage(value: unknown): asserts value is RgbImage {
+  const hint = 'give {data: Uint8Array of width x height x 3 bytes, width, height}; alpha must be removed';
+  if (typeof value !== 'object' || value === null) {
+    throw new InputError(`an RGB image was expected, got ${value === null ? 'null' : typeof value}`, {
+      hint,
+    });
+  }
+  const { data, width, height } = value as Partial<RgbImage>;
+  if (!isSide(width) || !isSide(height)) {
+    throw new InputError(`the image is ${width}x${height}, its sides must be whole numbers from 1`, { hint });
+  }
+  if (!(data instanceof Uint8Array)) {
+    throw new InputError('the data of the image must be a Uint8Array', { hint });
+  }
+  if (data.length !== width * height * 3) {
+    throw new InputError(
+      `the image has ${data.length} bytes, ${width}x${height} RGB needs ${width * height * 3}`,
+      { hint },
+    );
+  }
+}
+
+const isSide = (side: unknown): side is number => Number.isInteger(side) && (side as number) >= 1;
+
+/** An image at the size the model wants: bicubic where it differs, the very same image where it does not. */
+export function resizeForModel(image: RgbImage, config: ImageProcessorConfig): RgbImage {
+  requireRgbImage(image);
+  const { height, width } = smartResize(image.height, image.width, {
     factor: config.patchSize * config.mergeSize,
     minPixels: config.minPixels,
     maxPixels: config.maxPixels,
   });
-  const same = target.height === image.height && target.width === image.width;
-  return pixelsToPatches(same ? image : resizeBicubic(image, target.height, target.width), config);
+  return height === image.height && width === image.width ? image : resizeBicubic(image, height, width);
+}
+
+/** Scales an image to the size the model wants (bicubic, only when it differs) and cuts it into patches. */
+export function preprocess(image: RgbImage, config: ImageProcessorConfig): ProcessedImage {
+  return pixelsToPatches(resizeForModel(image, config), config);
 }
 
 /** Tokens an image of this grid takes in the text: one per merged block of patches. */
@@ -90,17 +131,13 @@ export const imageTokenCount = (grid: Grid, mergeSize: number): number =>
  */
 export function pixelsToPatches(image: RgbImage, config: ImageProcessorConfig): ProcessedImage {
   const { patchSize: side, mergeSize: merge, temporalPatchSize: frames } = config;
+  requireRgbImage(image);
   const { data, width, height } = image;
   const unit = side * merge;
-  if (width % unit !== 0 || height % unit !== 0 || width === 0 || height === 0) {
+  if (width % unit !== 0 || height % unit !== 0) {
     throw new InputError(`the image is ${width}x${height}, its sides must be multiples of ${unit}`, {
       hint: 'use preprocess(), which resizes',
     });
-  }
-  if (data.length !== width * height * 3) {
-    throw new InputError(
-      `the image has ${data.length} bytes, ${width}x${height} RGB needs ${width * height * 3}`,
-    );
   }
   const grid = { h: height / side, w: width / side };
   const area = side * side;

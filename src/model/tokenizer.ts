@@ -8,6 +8,9 @@ const tokenizerSchema = z.looseObject({
   added_tokens: z.array(z.looseObject({ id: z.int().min(0), content: z.string() })),
 });
 
+/** What every tokenizer of this kind must give back unchanged. */
+const PROBE = 'The score is 3.45.\n';
+
 /** A tokenizer.json (byte-level BPE, as Qwen2 uses) behind the product's own interface. */
 export class BpeTokenizer implements Tokenizer {
   readonly vocabularySize: number;
@@ -29,8 +32,18 @@ export class BpeTokenizer implements Tokenizer {
         `${origin} is not a BPE tokenizer: ${problem.path.join('.')} ${problem.message}`,
       );
     }
-    this.#inner = new HuggingFaceTokenizer(tokenizerJson as object, tokenizerConfig as object);
-    this.vocabularySize = 1 + Math.max(...this.#inner.get_vocab(true).values());
+    try {
+      this.#inner = new HuggingFaceTokenizer(tokenizerJson as object, tokenizerConfig as object);
+      let highest = 0;
+      // Spread into Math.max, a vocabulary of Qwen's size would fill the stack.
+      for (const id of this.#inner.get_vocab(true).values()) highest = Math.max(highest, id);
+      this.vocabularySize = 1 + highest;
+    } catch (error) {
+      throw new CheckpointError(`${origin} is not a usable tokenizer: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+    this.#requireRoundTrip(origin);
     if (this.vocabularySize > config.text.vocabularySize) {
       throw new CheckpointError(
         `${origin} has ${this.vocabularySize} tokens, the model only ${config.text.vocabularySize}`,
@@ -56,6 +69,23 @@ export class BpeTokenizer implements Tokenizer {
 
   tokenId(token: string): number | undefined {
     return this.#inner.token_to_id(token);
+  }
+
+  /** The library looks at parts such as the decoder only when it uses them, so they are used once, here. */
+  #requireRoundTrip(origin: string): void {
+    let got: string;
+    try {
+      got = this.decode(this.encode(PROBE), { keepSpecial: true });
+    } catch (error) {
+      throw new CheckpointError(`${origin} is not a usable tokenizer: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+    if (got !== PROBE) {
+      throw new CheckpointError(`${origin} reads ${JSON.stringify(PROBE)} back as ${JSON.stringify(got)}`, {
+        hint: 'it must be a byte-level BPE tokenizer with its pre_tokenizer and decoder',
+      });
+    }
   }
 
   /** A turn ends with <|im_end|>, a document with <|endoftext|>; either stops generation. */

@@ -19,7 +19,7 @@ const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
  *
  * @param completions what the model wrote about each prompt, greedily
  * @param results the same, read by `readCompletion`
- * @returns results with `score`, `level` and `std` replaced; a result without an answer stays as it is
+ * @returns results with `score`, `level` and `std` replaced and the score as written in `scoreWritten`; a result without an answer stays as it is
  */
 export async function withExpectedScores(
   model: VisionLanguageModel,
@@ -54,7 +54,14 @@ export async function withExpectedScores(
       FIRST_DIGITS.map((_, i) => ids.map((id) => second[row * FIRST_DIGITS.length + i]![id]!)),
     );
     const score = Math.min(5, Math.max(1, mean));
-    updated[index] = { ...results[index]!, score, level: levelOfScore(score), std };
+    const written = results[index]!;
+    updated[index] = {
+      ...written,
+      score,
+      level: levelOfScore(score),
+      ...(written.score === null ? {} : { scoreWritten: written.score }),
+      std,
+    };
   });
   return updated;
 }

@@ -8,7 +8,8 @@ import type { NamedDistortion } from '../data/index.ts';
  *   than greedy, and as deterministic.
  * - `sampled`: one answer drawn at a temperature.
  */
-export type ScoreMode = 'greedy' | 'expected' | 'sampled';
+export const SCORE_MODES = ['greedy', 'expected', 'sampled'] as const;
+export type ScoreMode = (typeof SCORE_MODES)[number];
 
 export interface ScoreResult {
   /**
@@ -31,6 +32,8 @@ export interface ScoreResult {
   /** The whole output. */
   text: string;
   finishReason: FinishReason;
+  /** Mode `expected` only: the score that the model wrote, which `score` replaces. */
+  scoreWritten?: number;
   /** Standard deviation of the distribution over the answer's digits; mode `expected` only. */
   std?: number;
 }

@@ -1,4 +1,4 @@
-import { type Progress, type RgbImage, Rng, silentProgress } from '../core/index.ts';
+import { ConfigError, type Progress, type RgbImage, Rng, silentProgress } from '../core/index.ts';
 import type { RenderedPrompt } from '../data/index.ts';
 import {
   generate,
@@ -9,7 +9,7 @@ import {
 } from '../model/index.ts';
 import { withExpectedScores } from './expected-score.ts';
 import { readCompletion } from './read-completion.ts';
-import type { ScoreMode, ScoreResult } from './result.ts';
+import { SCORE_MODES, type ScoreMode, type ScoreResult } from './result.ts';
 
 export interface ScoreImagesOptions {
   mode?: ScoreMode;
@@ -23,6 +23,24 @@ export interface ScoreImagesOptions {
   batchSize?: number;
   progress?: Progress;
   signal?: AbortSignal;
+}
+
+/** ConfigError for an option that cannot be carried out: the library is called from plain JavaScript too. */
+export function requireScoreOptions(options: ScoreImagesOptions): void {
+  const { mode, temperature, topP, seed, maxNewTokens, batchSize } = options;
+  const count = (value: number): boolean => Number.isInteger(value) && value >= 1;
+  const checks: [string, unknown, boolean, string][] = [
+    ['mode', mode, SCORE_MODES.some((known) => known === mode), SCORE_MODES.join(', ')],
+    ['temperature', temperature, Number.isFinite(temperature) && temperature! > 0, 'a number above 0'],
+    ['topP', topP, topP! > 0 && topP! <= 1, 'a number in (0, 1]'],
+    ['seed', seed, Number.isFinite(seed), 'a number'],
+    ['maxNewTokens', maxNewTokens, count(maxNewTokens!), 'a whole number from 1'],
+    ['batchSize', batchSize, count(batchSize!), 'a whole number from 1'],
+  ];
+  for (const [name, value, holds, allowed] of checks) {
+    if (value === undefined || holds) continue;
+    throw new ConfigError(`${name} is ${JSON.stringify(value) ?? String(value)}, allowed is ${allowed}`);
+  }
 }
 
 /** A prompt about one picture as token ids, in the model's own chat template. */
@@ -45,6 +63,7 @@ export async function scoreImages(
   images: readonly RgbImage[],
   options: ScoreImagesOptions = {},
 ): Promise<ScoreResult[]> {
+  requireScoreOptions(options);
   const { mode = 'greedy', temperature = 1, topP = 1, seed = 0, maxNewTokens = 96, batchSize = 64 } = options;
   const progress = options.progress ?? silentProgress;
   const results: ScoreResult[] = [];

@@ -3,10 +3,17 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { asStorageError, ConfigError, InputError, type RgbImage } from '../core/index.ts';
 import { decodeImage, loadShippedPrompt, type RenderedPrompt, renderPrompt } from '../data/index.ts';
-import { type EngineOptions, startEngine, tf } from '../engine/index.ts';
-import { disposeParameters, loadModel, smartResize, type VisionLanguageModel } from '../model/index.ts';
+import { type EngineOptions, isEngineRunning, startEngine } from '../engine/index.ts';
+import {
+  disposeParameters,
+  loadModel,
+  requireRgbImage,
+  resizeForModel,
+  smartResize,
+  type VisionLanguageModel,
+} from '../model/index.ts';
 import type { ScoreMode, ScoreResult } from './result.ts';
-import { type ScoreImagesOptions, scoreImages } from './score-images.ts';
+import { requireScoreOptions, type ScoreImagesOptions, scoreImages } from './score-images.ts';
 
 export interface ScorerOptions {
   /** Checkpoint folder in Hugging Face layout, or a model that is loaded already. */
@@ -31,31 +38,45 @@ export interface ScorerProvenance {
 export interface Scorer {
   readonly provenance: ScorerProvenance;
   readonly model: VisionLanguageModel;
-  /** Scores one picture: a path, an encoded file in a Buffer, or pixels. InputError for what is no image. */
-  score(input: string | Buffer | RgbImage, options?: ScoreImagesOptions): Promise<ScoreResult>;
+  /** Scores one picture. InputError for what is no image, ConfigError for an option that is not allowed. */
+  score(input: Picture, options?: ScoreImagesOptions): Promise<ScoreResult>;
   /** Scores many at once, in order. The first input that is no image is an InputError. */
-  scoreBatch(
-    inputs: readonly (string | Buffer | RgbImage)[],
-    options?: ScoreImagesOptions,
-  ): Promise<ScoreResult[]>;
+  scoreBatch(inputs: readonly Picture[], options?: ScoreImagesOptions): Promise<ScoreResult[]>;
   /** InputError for a picture that the model cannot take: one that is empty, or far longer than it is wide. */
   requireScorable(image: RgbImage): void;
+  /**
+   * The picture at the size the model sees, where that is smaller: scored alike, and many of them fit into
+   * memory. InputError as `requireScorable`.
+   */
+  shrink(image: RgbImage): RgbImage;
   /** Frees the weights that the scorer loaded itself. */
   close(): void;
 }
 
-const isPixels = (input: string | Buffer | RgbImage): input is RgbImage =>
-  typeof input === 'object' && !Buffer.isBuffer(input);
+/** A path, an encoded file in memory (Buffer or Uint8Array), or pixels. */
+export type Picture = string | Uint8Array | RgbImage;
+
+async function openPicture(input: Picture): Promise<RgbImage> {
+  if (typeof input === 'string') return decodeImage(input);
+  if (input instanceof Uint8Array) {
+    return decodeImage(Buffer.from(input.buffer, input.byteOffset, input.byteLength));
+  }
+  requireRgbImage(input);
+  return input;
+}
 
 /** Loads a model and returns what scores pictures with it. */
 export async function createScorer(options: ScorerOptions): Promise<Scorer> {
   const { mode = 'greedy', prompt: promptName = 'student/quality.v1' } = options;
-  if (!['greedy', 'expected', 'sampled'].includes(mode)) {
-    throw new ConfigError(`mode is "${mode}", allowed are greedy, expected and sampled`);
+  requireScoreOptions({ mode });
+  if (typeof options.model !== 'string' && typeof options.model?.processor !== 'object') {
+    throw new ConfigError('createScorer needs a model', {
+      hint: 'give model: a checkpoint folder, or what loadModel returned',
+    });
   }
-  // Asked for again with other options, a running engine refuses: whoever started it has chosen.
-  if (!tf.getBackend()) await startEngine(options.engine ?? {});
   const prompt: RenderedPrompt = renderPrompt(await loadShippedPrompt(promptName));
+  // Asked for again with other options, a running engine refuses: whoever started it has chosen.
+  if (!isEngineRunning()) await startEngine(options.engine ?? {});
   const own = typeof options.model === 'string';
   const model = typeof options.model === 'string' ? await loadModel(options.model) : options.model;
   const modelSha256 = own ? await hashOf(join(model.folder, 'model.safetensors')) : null;
@@ -63,14 +84,29 @@ export async function createScorer(options: ScorerOptions): Promise<Scorer> {
   const limits = { factor: patchSize * mergeSize, minPixels, maxPixels };
   let closed = false;
 
-  async function scoreBatch(
-    inputs: readonly (string | Buffer | RgbImage)[],
-    settings: ScoreImagesOptions = {},
-  ): Promise<ScoreResult[]> {
+  const requireScorable = (image: RgbImage): void => {
+    requireRgbImage(image);
+    smartResize(image.height, image.width, limits);
+  };
+
+  function shrink(image: RgbImage): RgbImage {
+    requireRgbImage(image);
+    const target = smartResize(image.height, image.width, limits);
+    const again = smartResize(target.height, target.width, limits);
+    // Long strips are resized once more by a second pass: these stay as they are, for the score's sake.
+    const stays = again.height === target.height && again.width === target.width;
+    const smaller = target.height * target.width < image.height * image.width;
+    return stays && smaller ? resizeForModel(image, model.processor) : image;
+  }
+
+  async function scoreBatch(inputs: readonly Picture[], given?: ScoreImagesOptions): Promise<ScoreResult[]> {
+    const settings = given ?? {};
     if (closed) throw new InputError('this scorer is closed', { hint: 'create another one' });
+    if (!Array.isArray(inputs)) throw new InputError('scoreBatch takes a list of pictures');
+    requireScoreOptions(settings);
     const images: RgbImage[] = [];
-    for (const input of inputs) images.push(isPixels(input) ? input : await decodeImage(input));
-    return scoreImages(model, prompt, images, { mode, ...settings });
+    for (const input of inputs) images.push(shrink(await openPicture(input)));
+    return scoreImages(model, prompt, images, { ...settings, mode: settings.mode ?? mode });
   }
 
   return {
@@ -82,7 +118,8 @@ export async function createScorer(options: ScorerOptions): Promise<Scorer> {
     },
     model,
     scoreBatch,
-    requireScorable: ({ height, width }) => void smartResize(height, width, limits),
+    requireScorable,
+    shrink,
     score: async (input, settings) => (await scoreBatch([input], settings))[0]!,
     close: () => {
       if (own && !closed) disposeParameters(model.parameters);

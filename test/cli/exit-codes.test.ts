@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { describeError } from '../../src/cli/run-command.ts';
 import {
@@ -73,6 +74,7 @@ describe('a command line that cannot be carried out ends with 2', () => {
     ['an argument too many', ['fail', 'config', 'more'], 'too many arguments'],
     ['an option without its value', ['train', 'work', '--config'], 'argument missing'],
     ['a bad number of threads', ['train', 'work', '--threads', '0'], 'allowed is a whole number from 1'],
+    ['too many threads', ['train', 'work', '--threads', '100000'], `from 1 to ${4 * availableParallelism()}`],
     [
       'an unknown backend',
       ['train', 'work', '--backend', 'gpu'],

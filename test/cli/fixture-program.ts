@@ -50,6 +50,7 @@ const work = defineStageCommand({
   path: ['train', 'work'],
   summary: 'pretend to train',
   offers: ['backend', 'threads'],
+  continues: true,
   shortcuts: [
     { flags: '[images...]', key: 'images', description: 'images' },
     { flags: '--out <folder>', key: 'out', description: 'output folder' },
@@ -84,6 +85,35 @@ const work = defineStageCommand({
   }),
 });
 
+const needsSchema = z.strictObject({
+  run: z.string().min(1).describe('run folder'),
+  kind: z.enum(['a', 'b']).default('a').describe('which kind'),
+  images: z.array(z.string().min(1)).min(1).describe('files'),
+  deep: z
+    .strictObject({ name: z.string(), size: z.int().default(3).describe('how large') })
+    .prefault({ name: 'n' }),
+});
+
+/** A stage with required keys, which keeps no state when it is stopped. */
+const needs = defineStageCommand({
+  path: ['needs'],
+  summary: 'need some keys',
+  offers: [],
+  shortcuts: [
+    { flags: '[images...]', key: 'images', description: 'images' },
+    { flags: '--run <folder>', key: 'run', description: 'run folder' },
+  ],
+  load: async () => ({
+    schema: needsSchema,
+    async run(_config: z.infer<typeof needsSchema>, { progress, signal }): Promise<void> {
+      progress.start('needs', 1);
+      progress.update(0);
+      while (!signal.aborted) await sleep(1);
+      signal.throwIfAborted();
+    },
+  }),
+});
+
 /** Node's own functions reject with an AbortError when their signal aborts. */
 async function fetchLike(signal: AbortSignal): Promise<void> {
   const { setTimeout: wait } = await import('node:timers/promises');
@@ -91,5 +121,5 @@ async function fetchLike(signal: AbortSignal): Promise<void> {
 }
 
 await runMain(async () => {
-  await buildProgram('9.8.7', [fail, work]).parseAsync();
+  await buildProgram('9.8.7', [fail, work, needs]).parseAsync();
 });

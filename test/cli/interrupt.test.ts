@@ -15,6 +15,18 @@ describe('stopping a stage', () => {
     expect(stderr).toMatch(new RegExp(`error: stopped by ${name}\nhint: the same command continues\n$`));
   });
 
+  it('one that keeps no state promises neither saving nor continuing', async () => {
+    const child = startChild(FIXTURE, ['needs', 'a.png', '--run', 'x']);
+    await child.printed('needs: 0/1');
+    child.process.kill('SIGINT');
+    const { code, stderr } = await child.ended;
+    expect(code).toBe(130);
+    expect(stderr).not.toMatch(/saving|continues/);
+    expect(stderr).toContain(
+      '\nhint: this command keeps no state: given again, it starts from the beginning\n',
+    );
+  });
+
   it('the same key press told twice, as npm does, counts once', async () => {
     const child = work('wait');
     await child.printed('work: 0/3');

@@ -65,6 +65,55 @@ describe('--dry-run', () => {
   });
 });
 
+describe('required keys that nothing gave', () => {
+  const needs = (...args: string[]) => runChild(FIXTURE, 'needs', ...args);
+
+  it('--dry-run prints the plan with their places, descriptions, and how to give them', async () => {
+    const { code, stdout, stderr } = await needs('--dry-run', '--set', 'kind=b');
+    expect(code).toBe(0);
+    expect(parse(stdout)).toEqual({
+      run: '(required)',
+      kind: 'b',
+      images: ['(required)'],
+      deep: { name: 'n', size: 3 },
+    });
+    expect(stdout).toContain('run: (required) # run folder\n');
+    expect(stdout).toContain('kind: b # which kind\n');
+    expect(stdout).toContain('  size: 3 # how large\n');
+    expect(stderr).toBe(
+      'run is missing: give --run <folder>\n' +
+        'images is missing: give it after the command, as in "q-ponder needs <images...>"\n',
+    );
+  });
+
+  it('--dry-run with other problems too prints no plan', async () => {
+    const { code, stdout, stderr } = await needs('--dry-run', '--set', 'kind=c');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(
+      /has 3 problem\(s\):\n {2}run is missing: .*\n {2}images is missing: .*\n {2}kind: /,
+    );
+  });
+
+  it('each is named with the way to give it, exit code 2', async () => {
+    const { code, stderr } = await needs('a.png', '--set', 'deep.size=2');
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'error: the configuration of "needs" has 2 problem(s):\n' +
+        '  run is missing: give --run <folder>\n  deep.name is missing: give --set deep.name=<value>\n',
+    );
+  });
+
+  it.each([
+    ['an empty text', 'run=""', /\n {2}run: Too small/],
+    ['a null', 'run=null', /\n {2}run: Invalid input/],
+    ['an entry of a list', 'images=[3]', /\n {2}images\.0: Invalid input/],
+  ])('%s is wrong, not missing', async (_what, setting, message) => {
+    const { code, stderr } = await needs('a.png', '--run', 'x', '--set', setting, '--dry-run');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+});
+
 describe('a bad configuration ends with 2 and all problems', () => {
   it.each([
     ['--set without =', ['--set', 'steps'], '--set got "steps"'],

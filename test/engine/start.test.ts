@@ -1,6 +1,14 @@
+import { availableParallelism } from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EngineError } from '../../src/core/index.ts';
-import { engineStats, runPending, startEngine, stopEngine, tf } from '../../src/engine/index.ts';
+import {
+  engineStats,
+  isEngineRunning,
+  runPending,
+  startEngine,
+  stopEngine,
+  tf,
+} from '../../src/engine/index.ts';
 import { createSession, selfTest } from '../../src/engine/native-binding.ts';
 
 afterEach(stopEngine);
@@ -47,7 +55,20 @@ describe('startEngine', () => {
     });
   });
 
-  it.each([0, -1, 1.5, Number.NaN])('refuses %d threads', async (threads) => {
+  it('knows whether it runs', async () => {
+    expect(isEngineRunning()).toBe(false);
+    await startEngine({ threads: 1 });
+    expect(isEngineRunning()).toBe(true);
+    stopEngine();
+    expect(isEngineRunning()).toBe(false);
+  });
+
+  it('refuses more than four threads for each core, and says how many it would take', async () => {
+    const most = 4 * availableParallelism();
+    await expect(startEngine({ threads: most + 1 })).rejects.toThrow(`from 1 to ${most}, got ${most + 1}`);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN, 100_000])('refuses %d threads', async (threads) => {
     await expect(startEngine({ threads })).rejects.toThrow(EngineError);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { centredMean } from '../../src/evaluate/report/curves.ts';
 import { bestPredictions, worstPredictions } from '../../src/evaluate/report/gallery.ts';
 import { escapeHtml, html } from '../../src/evaluate/report/html.ts';
-import { signed } from '../../src/evaluate/report/numbers.ts';
+import { scoredText, signed, signedWithInterval } from '../../src/evaluate/report/numbers.ts';
 import { panelOf } from '../../src/evaluate/report/panels.ts';
 import { mediaType } from '../../src/evaluate/report/pictures.ts';
 import { prediction } from './prediction-factory.ts';
@@ -50,9 +50,28 @@ describe('signed', () => {
   it.each([
     [0.1234, '+0.123'],
     [-2, '\u22122.000'],
-    [0, '\u00B10.000'],
-    [-0.0004, '\u00B10.000'],
+    [0, '0.000'],
+    [-0.0004, '0.000'],
   ])('%f', (value, text) => expect(signed(value)).toBe(text));
+});
+
+describe('signedWithInterval', () => {
+  const interval = (low: number, high: number) => ({ status: 'ok', low, high, level: 0.95 }) as const;
+  it('leaves out an interval that says the same', () =>
+    expect(signedWithInterval(0, interval(0, 0)).markup).toBe('0.000'));
+  it('keeps one that says more', () =>
+    expect(signedWithInterval(0.1, interval(-0.2, 0.3)).markup).toBe(
+      '+0.100 <small>[\u22120.200, +0.300]</small>',
+    ));
+});
+
+describe('scoredText', () => {
+  it.each([
+    [30, 30, 'n = 30'],
+    [27, 30, 'scored 27 of 30'],
+    [26, 30, '<strong class="warn">scored 26 of 30</strong>'],
+    [0, 30, '<strong class="warn">scored 0 of 30</strong>'],
+  ])('%i of %i', (scored, n, markup) => expect(scoredText(scored, n).markup).toBe(markup));
 });
 
 describe('gallery choice', () => {

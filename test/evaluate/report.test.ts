@@ -219,6 +219,54 @@ describe('renderReport without much', () => {
     expect(page).not.toContain('NaN');
   });
 
+  describe('the headline of a model', () => {
+    const headline = async (rows: Prediction[]) => {
+      const page = await renderReport(
+        reportData({
+          models: [
+            { name: 'm', splits: [{ split: 'test', predictions: rows, summary: summarize(rows, options) }] },
+          ],
+          comparisons: [],
+        }),
+      );
+      const card = page.split('<div class="headline">')[1]!.split('</header>')[0]!;
+      return card
+        .replace(/<[^>]*>/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim();
+    };
+    it('without any score says so in words', async () => {
+      expect(await headline([prediction('a', 2, null), prediction('b', 3, null)])).toBe(
+        'm, test: SRCC no score none of 2 answers has a score',
+      );
+    });
+    it('without a correlation says why, and of how many', async () => {
+      const rows = [prediction('a', 2, 3), prediction('b', 4, 3), prediction('c', 4, null)];
+      expect(await headline(rows)).toBe('m, test: SRCC no SRCC all 2 scores equal 3; scored 2 of 3');
+    });
+    it('counts the pictures that the figures are about', async () => {
+      expect(await headline(predictions(0.2))).toMatch(/\], PLCC 0\.\d{3}, scored 29 of 30$/);
+    });
+  });
+
+  it('says of two models with the same answers that there is no difference, without signs and zeros', async () => {
+    const rows = predictions(0.2);
+    const split = { split: 'test', predictions: rows, summary: summarize(rows, options) };
+    const result = compare(rows, rows, options);
+    const page = await renderReport(
+      reportData({
+        models: [
+          { name: 'a', splits: [split] },
+          { name: 'b', splits: [split] },
+        ],
+        comparisons: [{ split: 'test', baseline: 'a', candidate: 'b', result }],
+      }),
+    );
+    expect(page).toContain('no difference to a <small>the same ranking</small>');
+    expect(page).not.toContain('\u00B1');
+    expect(page).toContain('<td>0.000</td>');
+  });
+
   it('has no chart for a split without any score', async () => {
     const rows = [prediction('a', 2, null)];
     const page = await renderReport(

@@ -85,6 +85,19 @@ describe('missing scores', () => {
       value: expect.closeTo(0.5 / Math.sqrt(22.5), 12) as number,
     });
   });
+  it('worst: undefined where fewer than half have a score, for it would rank the stand-ins', () => {
+    const mostlyMissing = [
+      prediction('a', 1, 1),
+      ...Array.from({ length: 2 }, (_, i) => prediction(`m${i}`, 2 + i, null)),
+    ];
+    expect(summarize(mostlyMissing, quick).failures.srccWorst).toEqual({
+      status: 'undefined-because',
+      reason: 'too-few',
+      detail: '1 of 3 answers have a score, at least half needed',
+    });
+    const none = mostlyMissing.slice(1);
+    expect(summarize(none, quick).failures.srccWorst).toMatchObject({ status: 'undefined-because' });
+  });
   it('worst means the far end of the scale', () =>
     expect([1, 2.9, 3.1, 5].map(worstScore)).toEqual([5, 5, 1, 1]));
 });

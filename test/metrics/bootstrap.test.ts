@@ -98,6 +98,17 @@ describe('percentile intervals', () => {
     expect(s).toMatchObject({ status: 'undefined-because', reason: 'resamples-undefined' });
   });
 
+  it('are refused where a resample overflows, instead of ending in NaN', () => {
+    const huge = [1.5e308, -1.5e308, 1e308, -1e308, 0.5e308, 2e307];
+    const { p, e } = bootstrapIntervals(
+      6,
+      { p: resampledPlcc(huge, [1, 2, 3, 4, 5, 6]), e: resampledRmse(huge, [1, 2, 3, 4, 5, 6]) },
+      { rng: new Rng(7), resamples: 200 },
+    );
+    expect(p).toMatchObject({ status: 'undefined-because', reason: 'not-finite' });
+    expect(e).toMatchObject({ status: 'undefined-because', reason: 'not-finite' });
+  });
+
   it('are refused for no pairs', () => {
     const { s } = bootstrapIntervals(0, { s: resampledSrcc([], []) }, { rng: new Rng(8), resamples: 10 });
     expect(s).toMatchObject({ reason: 'resamples-undefined' });

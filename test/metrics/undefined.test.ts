@@ -43,6 +43,32 @@ describe('error sizes', () => {
   });
 });
 
+describe('values too large to compute with have no metric, never NaN or infinity', () => {
+  const huge = [1.7e308, -1.7e308, 1.6e308, 0, 1, -1.5e308];
+  const small = [1, 2, 3, 4, 5, 6];
+  const metrics = {
+    srcc: srcc(huge, small),
+    plcc: plcc(huge, small),
+    krcc: krcc(huge, small),
+    rmse: rmse(huge, small),
+    mae: mae(huge, small),
+  };
+  it.each(Object.entries(metrics))('%s', (_name, metric) => {
+    if (metric.status === 'ok') expect(metric.value).toSatisfy(Number.isFinite);
+    else expect(metric.reason).toBe('not-finite');
+  });
+  it('a curve neither', () => {
+    for (const model of ['logistic4', 'logistic5'] as const) {
+      const fit = fitLogistic([...huge, 2, 3], [...small, 7, 8], model);
+      if (fit.status === 'ok')
+        expect([fit.plcc, fit.rmse, ...fit.parameters]).toSatisfy((all: number[]) =>
+          all.every(Number.isFinite),
+        );
+      else expect(fit.detail).not.toBe('');
+    }
+  });
+});
+
 describe('intervals and fits have no value', () => {
   it('Fisher below four pairs', () => {
     expect(fisherInterval(0.5, 3, { kind: 'pearson' })).toMatchObject({ reason: 'too-few' });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { buildTokenizer } from '../../scripts/build-tokenizer.ts';
-import { CheckpointError, InputError, Rng, StorageError } from '../../src/core/index.ts';
+import { CheckpointError, InputError, Rng } from '../../src/core/index.ts';
 import { tf } from '../../src/engine/index.ts';
 import { SafetensorsFile, type TensorData, writeSafetensors } from '../../src/formats/index.ts';
 import {
@@ -17,6 +17,7 @@ import {
   preprocess,
   promptSequence,
   readModelMetadata,
+  requireModelFolder,
   saveModel,
 } from '../../src/model/index.ts';
 import { randomImage, TINY_CONFIG } from './tiny.ts';
@@ -126,8 +127,44 @@ describe('saveModel and loadModel', () => {
     await expect(loadModelFormat(folder)).rejects.toThrow('no chat template');
     await writeFile(join(folder, 'config.json'), '{');
     await expect(loadModelFormat(folder)).rejects.toThrow(CheckpointError);
+  });
+
+  test.each(['config.json', 'tokenizer.json', 'tokenizer_config.json', 'preprocessor_config.json'])(
+    'a folder without %s names it',
+    async (name) => {
+      await rm(join(folder, name));
+      await expect(loadModel(folder)).rejects.toMatchObject({
+        code: 'CHECKPOINT',
+        message: `${join(folder, name)} is missing: no such file or folder`,
+      });
+    },
+  );
+
+  test('a folder that is not there, and a file in its place, are named', async () => {
     await rm(folder, { recursive: true });
-    await expect(loadModelFormat(folder)).rejects.toThrow(StorageError);
+    const error = { code: 'CHECKPOINT', message: `${folder} is missing: no such file or folder` };
+    await expect(loadModelFormat(folder)).rejects.toMatchObject(error);
+    await writeFile(folder, 'a file');
+    await expect(loadModelFormat(folder)).rejects.toMatchObject(error);
+  });
+
+  test.each([Number.NaN, Number.POSITIVE_INFINITY])(
+    'weights with %d are refused, with the tensor',
+    async (bad) => {
+      const damaged = values();
+      damaged.get('model.norm.weight')!.data[3] = bad;
+      await writeSafetensors(join(folder, 'model.safetensors'), damaged);
+      await expect(loadModel(folder)).rejects.toMatchObject({
+        code: 'CHECKPOINT',
+        message: expect.stringContaining('NaN or infinite, in 1 tensor(s):\n  model.norm.weight: 1 of 16'),
+      });
+    },
+  );
+
+  test('requireModelFolder takes a whole folder and refuses one without weights', async () => {
+    await expect(requireModelFolder(folder)).rejects.toThrow('no model.safetensors');
+    await saveModel(createModel(format, values()), folder);
+    await expect(requireModelFolder(folder)).resolves.toBeUndefined();
   });
 
   test('weights are stored under the released names', async () => {
@@ -136,6 +173,82 @@ describe('saveModel and loadModel', () => {
     expect(file.tensors.get('visual.merger.mlp.2.weight')).toMatchObject({ dtype: 'BF16', shape: [16, 64] });
     expect(file.tensors.has('lm_head.weight')).toBe(false);
     await file.close();
+  });
+});
+
+describe('a damaged file of a model folder is a CheckpointError', () => {
+  const change = async (name: string, changes: (json: Record<string, unknown>) => unknown) => {
+    const path = join(folder, name);
+    const json = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+    await writeFile(path, JSON.stringify(changes(json)));
+  };
+  test.each<[string, string, (json: Record<string, unknown>) => unknown, RegExp]>([
+    ['no decoder', 'tokenizer.json', (json) => ({ ...json, decoder: null }), /tokenizer/],
+    ['no decoder key', 'tokenizer.json', ({ decoder: _, ...json }) => json, /tokenizer/],
+    ['no model', 'tokenizer.json', ({ model: _, ...json }) => json, /not a BPE tokenizer/],
+    ['no vocabulary', 'tokenizer.json', (json) => ({ ...json, model: { type: 'BPE' } }), /tokenizer/],
+    ['null', 'tokenizer.json', () => null, /not a BPE tokenizer/],
+    ['null', 'tokenizer_config.json', () => null, /must hold a JSON object, got null/],
+    ['a list', 'tokenizer_config.json', () => [], /must hold a JSON object/],
+    ['null', 'config.json', () => null, /not a usable Qwen2\.5-VL configuration/],
+    ['null', 'preprocessor_config.json', () => null, /not a usable image processor/],
+    [
+      'a template that throws',
+      'tokenizer_config.json',
+      (json) => ({ ...json, chat_template: '{{ raise_exception("no") }}' }),
+      /chat template of .* fails: /,
+    ],
+    [
+      'a template that calls what is not there',
+      'tokenizer_config.json',
+      (json) => ({ ...json, chat_template: '{{ messages.nothing() }}' }),
+      /chat template of .* fails: /,
+    ],
+    [
+      'a template without a place for the image',
+      'tokenizer_config.json',
+      (json) => ({ ...json, chat_template: 'hello' }),
+      /gives one image 0 places/,
+    ],
+    ['a huge depth', 'config.json', (json) => ({ ...json, num_hidden_layers: 1e9 }), /num_hidden_layers: /],
+    ['a huge width', 'config.json', (json) => ({ ...json, hidden_size: 1e9 }), /hidden_size: /],
+    [
+      'huge patches',
+      'config.json',
+      (json) => ({ ...json, vision_config: { ...(json.vision_config as object), patch_size: 1e6 } }),
+      /vision_config\.patch_size: /,
+    ],
+    ['huge patches', 'preprocessor_config.json', (json) => ({ ...json, patch_size: 1e6 }), /patch_size: /],
+    [
+      'a huge least area',
+      'preprocessor_config.json',
+      (json) => ({ ...json, min_pixels: 1e12 }),
+      /min_pixels: /,
+    ],
+    [
+      'a least area above the largest',
+      'preprocessor_config.json',
+      (json) => ({ ...json, min_pixels: 60_000 }),
+      /min_pixels 60000 is above max_pixels 50176/,
+    ],
+    [
+      'an area of no token',
+      'preprocessor_config.json',
+      (json) => ({ ...json, min_pixels: 1, max_pixels: 100 }),
+      /max_pixels 100 is less/,
+    ],
+    ['no spread', 'preprocessor_config.json', (json) => ({ ...json, image_std: [1, 0, 1] }), /image_std/],
+    [
+      "another model's patches",
+      'preprocessor_config.json',
+      (json) => ({ ...json, patch_size: 16, temporal_patch_size: 1 }),
+      /patch_size is 16, config\.json says 14\n {2}temporal_patch_size is 1, config\.json says 2/,
+    ],
+  ])('%s: %s', async (_what, name, changes, message) => {
+    await change(name, changes);
+    const error = await loadModelFormat(folder).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(CheckpointError);
+    expect((error as CheckpointError).message).toMatch(message);
   });
 });
 

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { CheckpointError, InputError, type RgbImage } from '../../src/core/index.ts';
-import { parseProcessorConfig, pixelsToPatches, preprocess, resizeBicubic } from '../../src/model/index.ts';
+import {
+  parseProcessorConfig,
+  pixelsToPatches,
+  preprocess,
+  resizeBicubic,
+  resizeForModel,
+} from '../../src/model/index.ts';
 import { randomImage } from './tiny.ts';
 
 const RELEASED = parseProcessorConfig({
@@ -53,6 +59,30 @@ describe('pixelsToPatches', () => {
   test('too few bytes are refused', () => {
     const short = { width: 28, height: 28, data: new Uint8Array(28 * 28) };
     expect(() => pixelsToPatches(short, RELEASED)).toThrow('needs 2352');
+  });
+});
+
+describe('what is no 8-bit RGB image is an InputError, before anything fills up what is missing', () => {
+  test.each<[string, unknown, string]>([
+    ['nothing', null, 'got null'],
+    ['undefined', undefined, 'got undefined'],
+    ['a number', 3, 'got number'],
+    ['an empty object', {}, 'undefinedxundefined'],
+    ['too few bytes', { data: new Uint8Array(3), width: 2, height: 2 }, '3 bytes, 2x2 RGB needs 12'],
+    ['RGBA', { data: new Uint8Array(100 * 100 * 4), width: 100, height: 100 }, '40000 bytes'],
+    ['grey', { data: new Uint8Array(100 * 100), width: 100, height: 100 }, '10000 bytes'],
+    ['a fractional side', { data: new Uint8Array(315), width: 10.5, height: 10 }, '10.5x10, its sides'],
+    ['a side of 0', { data: new Uint8Array(0), width: 0, height: 10 }, '0x10, its sides'],
+    ['a negative side', { data: new Uint8Array(300), width: -10, height: -10 }, '-10x-10, its sides'],
+    ['a side as text', { data: new Uint8Array(300), width: '10', height: 10 }, 'its sides'],
+    ['a list of numbers', { data: Array(300).fill(7), width: 10, height: 10 }, 'must be a Uint8Array'],
+    ['floats', { data: new Float32Array(300), width: 10, height: 10 }, 'must be a Uint8Array'],
+  ])('%s', (_what, image, message) => {
+    for (const use of [preprocess, pixelsToPatches, resizeForModel]) {
+      const call = () => use(image as RgbImage, RELEASED);
+      expect(call).toThrow(InputError);
+      expect(call).toThrow(message);
+    }
   });
 });
 

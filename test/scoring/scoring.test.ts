@@ -1,11 +1,17 @@
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RgbImage, Rng } from '../../src/core/index.ts';
+import { InputError, type RgbImage, Rng } from '../../src/core/index.ts';
 import { decodeImage, loadShippedPrompt, type RenderedPrompt, renderPrompt } from '../../src/data/index.ts';
 import { tf } from '../../src/engine/index.ts';
-import { appendTokens, collate, responseLogProbabilities } from '../../src/model/index.ts';
-import { createScorer, questionSequence, type Scorer, scoreDistribution } from '../../src/scoring/index.ts';
+import { appendTokens, collate, preprocess, responseLogProbabilities } from '../../src/model/index.ts';
+import {
+  createScorer,
+  questionSequence,
+  type ScoreImagesOptions,
+  type Scorer,
+  scoreDistribution,
+} from '../../src/scoring/index.ts';
 import { createStageFixture, records, type StageFixture, teachContract } from '../train/stage-fixture.ts';
 
 let fixture: StageFixture;
@@ -185,9 +191,90 @@ describe('what is no picture', () => {
     await expect(scorer.score(input)).rejects.toMatchObject({ code: 'INPUT' });
   });
 
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['a number', 7],
+    ['too few bytes', { data: new Uint8Array(3), width: 2, height: 2 }],
+    ['RGBA as RGB', { data: new Uint8Array(56 * 56 * 4), width: 56, height: 56 }],
+    ['a fractional width', { data: new Uint8Array(315), width: 10.5, height: 10 }],
+  ])('%s is an InputError in score, scoreBatch, shrink and requireScorable', async (_what, input) => {
+    const picture = input as RgbImage;
+    await expect(scorer.score(picture)).rejects.toMatchObject({ code: 'INPUT' });
+    await expect(scorer.scoreBatch([images[0]!, picture])).rejects.toMatchObject({ code: 'INPUT' });
+    expect(() => scorer.shrink(picture)).toThrow(InputError);
+    expect(() => scorer.requireScorable(picture)).toThrow(InputError);
+  });
+
+  it('no list of pictures is an InputError', async () => {
+    await expect(scorer.scoreBatch(images[0] as unknown as RgbImage[])).rejects.toThrow('a list of pictures');
+  });
+
   it('a strip of more than 200 to 1 is refused with its size', () => {
     const strip = { data: new Uint8Array(201 * 3), width: 201, height: 1 };
     expect(() => scorer.requireScorable(strip)).toThrow('the image is 201x1, an aspect ratio above 200');
-    expect(() => scorer.requireScorable({ ...strip, width: 200 })).not.toThrow();
+    const shorter = { data: new Uint8Array(200 * 3), width: 200, height: 1 };
+    expect(() => scorer.requireScorable(shorter)).not.toThrow();
   });
+});
+
+describe('options that cannot be carried out are a ConfigError', () => {
+  it.each<[string, ScoreImagesOptions]>([
+    ['mode', { mode: 'best' as 'greedy' }],
+    ['temperature', { temperature: 0 }],
+    ['temperature', { temperature: Number.NaN }],
+    ['topP', { topP: 2 }],
+    ['maxNewTokens', { maxNewTokens: 0 }],
+    ['batchSize', { batchSize: 0 }],
+    ['batchSize', { batchSize: 1.5 }],
+  ])('%s: %j', async (name, options) => {
+    await expect(scorer.score(images[0]!, options)).rejects.toMatchObject({
+      code: 'CONFIG',
+      message: expect.stringContaining(`${name} is `),
+    });
+  });
+
+  it('no model is one too', async () => {
+    await expect(createScorer({} as { model: string })).rejects.toMatchObject({ code: 'CONFIG' });
+  });
+
+  it('an unknown mode or prompt of a scorer too', async () => {
+    const { model } = scorer;
+    await expect(createScorer({ model, mode: 'best' as 'greedy' })).rejects.toMatchObject({ code: 'CONFIG' });
+    await expect(createScorer({ model, prompt: 'none.v1' })).rejects.toMatchObject({ code: 'CONFIG' });
+  });
+});
+
+describe('a large picture', () => {
+  it('is shrunk to what the model sees, and scores alike', async () => {
+    const { data, width, height } = images[0]!;
+    const png = await sharp(data, { raw: { width, height, channels: 3 } })
+      .resize(700, 500, { fit: 'fill' })
+      .png()
+      .toBuffer();
+    const large = await decodeImage(png);
+    const small = scorer.shrink(large);
+    expect(small.width * small.height).toBeLessThanOrEqual(scorer.model.processor.maxPixels);
+    expect(preprocess(small, scorer.model.processor)).toEqual(preprocess(large, scorer.model.processor));
+  });
+
+  it('stays as it is where a second resizing would change it: a long strip', () => {
+    const strip = { data: new Uint8Array(5000 * 30 * 3).fill(9), width: 5000, height: 30 };
+    const { processor } = scorer.model;
+    expect(preprocess(scorer.shrink(strip), processor)).toEqual(preprocess(strip, processor));
+  });
+});
+
+it('the expected score leaves the written one beside it', async () => {
+  const greedy = await scorer.score(images[0]!);
+  const expected = await scorer.score(images[0]!, { mode: 'expected' });
+  expect(expected.scoreWritten).toBe(greedy.score);
+  expect(greedy).not.toHaveProperty('scoreWritten');
+});
+
+it('takes an encoded file in any array of bytes', async () => {
+  const { data, width, height } = images[0]!;
+  const png = await sharp(data, { raw: { width, height, channels: 3 } })
+    .png()
+    .toBuffer();
+  expect(await scorer.score(Uint8Array.from(png))).toEqual(await scorer.score(png));
 });

@@ -4,12 +4,13 @@ export const demoCommand = defineStageCommand({
   path: ['demo'],
   summary: 'the whole job on generated images: data, teacher, cold start, GRPO, evaluation, report',
   offers: ['backend', 'threads'],
+  continues: true,
   shortcuts: [
     { flags: '--out <folder>', key: 'output', description: 'folder for everything (default .q-ponder/demo)' },
     {
       flags: '--minutes <n>',
       key: 'minutes',
-      description: 'size of the job, about this long',
+      description: 'size of the job: 12 (default) is the full size and takes at most this long on two cores',
       parse: Number,
     },
     { flags: '--seed <n>', key: 'seed', description: 'seed of data and training', parse: Number },

@@ -4,6 +4,7 @@ export const trainColdStartCommand = defineStageCommand({
   path: ['train', 'cold-start'],
   summary: "stage 1: distil a teacher's reasoning into the model (Q-Ponder-CI)",
   offers: ['backend', 'threads'],
+  continues: true,
   shortcuts: [
     { flags: '--run <folder>', key: 'run', description: 'run folder' },
     { flags: '--model <folder>', key: 'model', description: 'checkpoint to start from' },

@@ -4,6 +4,7 @@ export const trainGrpoCommand = defineStageCommand({
   path: ['train', 'grpo'],
   summary: 'stage 2: GRPO for scoring accuracy and reasoning consistency (Q-Ponder)',
   offers: ['backend', 'threads'],
+  continues: true,
   shortcuts: [
     { flags: '--run <folder>', key: 'run', description: 'run folder' },
     { flags: '--model <folder>', key: 'model', description: 'cold-start model folder' },

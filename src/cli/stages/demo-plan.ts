@@ -7,7 +7,7 @@ export interface DemoPlan {
   grpoSteps: number;
 }
 
-/** The whole job in about this many minutes on two cores. */
+/** At most this many minutes take the full size on two cores (measured: about 8). */
 export const FULL_MINUTES = 12;
 
 const FULL: DemoPlan = {
@@ -16,7 +16,10 @@ const FULL: DemoPlan = {
   grpoSteps: 200,
 };
 
-/** Every part shrinks alike; below about two minutes too little is learnt to mean anything. */
+/** Below this many minutes too little is learnt for the figures to mean anything. */
+export const LEAST_MINUTES = 2;
+
+/** Every part shrinks alike. */
 export function planFor(minutes: number): DemoPlan {
   const share = Math.min(1, minutes / FULL_MINUTES);
   const part = (full: number, least: number): number => Math.max(least, Math.round(full * share));
@@ -38,7 +41,7 @@ export const demoConfigSchema = z.strictObject({
     .number()
     .positive()
     .default(FULL_MINUTES)
-    .describe('size of the job, about this long on two cores'),
+    .describe('size of the job; 12 is the full size and takes at most this long on two cores'),
   seed: z.int().min(0).default(0),
   base: z
     .string()

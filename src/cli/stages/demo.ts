@@ -12,7 +12,6 @@ import {
 import { loadDataset, loadPixels, synthesisConfigSchema, synthesize } from '../../data/index.ts';
 import {
   COLD_START_PANELS,
-  type Comparison,
   type ComparisonReport,
   compare,
   GRPO_PANELS,
@@ -23,6 +22,7 @@ import {
   summarize,
   writeReport,
 } from '../../evaluate/index.ts';
+import { requireModelFolder } from '../../model/index.ts';
 import { createScorer, type ScoreMode } from '../../scoring/index.ts';
 import {
   baseConfigSchema,
@@ -35,10 +35,11 @@ import {
 import { MINIATURE_FOLDER, PACKAGE_FOLDER } from '../package-folder.ts';
 import { packageInfo } from '../package-info.ts';
 import type { Stage, StageContext } from '../stage-command.ts';
-import { type DemoConfig, demoConfigSchema, planFor } from './demo-plan.ts';
+import { refuseBlindReward } from './blind-reward.ts';
+import { type DemoConfig, type DemoPlan, demoConfigSchema, LEAST_MINUTES, planFor } from './demo-plan.ts';
+import { chosenStep, howToScore, keptColdStart, resultLines } from './demo-summary.ts';
 import { distillConfigSchema, distillStage } from './distill.ts';
 import { startFor } from './engine.ts';
-import { showMetric, showShare } from './summary-table.ts';
 
 const SPLIT_NAMES = { test: 'Held-out scenes', cross: 'Unseen distortions' } as const;
 type DemoSplit = keyof typeof SPLIT_NAMES;
@@ -57,6 +58,16 @@ export const demoStage: Stage<DemoConfig> = {
     const began = Date.now();
     const plan = planFor(config.minutes);
     const folder = (name: string): string => join(config.output, name);
+    if (config.minutes < LEAST_MINUTES) {
+      print(
+        `note: --minutes ${config.minutes} is below ${LEAST_MINUTES}: too little will be learnt for the figures to mean anything`,
+      );
+    }
+    const recipes = await stageRecipes(config, plan, folder('data'));
+    // What is wrong with settings and paths is told now, not after minutes of making data.
+    recipes.coldStart({ run: '-', model: '-', rows: '-' });
+    recipes.grpo({ run: '-', model: '-', teacherRows: '-' });
+    if (config.base !== null) await requireModelFolder(config.base);
     const engine = await startFor(context);
 
     const data = folder('data');
@@ -76,33 +87,15 @@ export const demoStage: Stage<DemoConfig> = {
     const rows = join(teacher, 'accepted.jsonl');
 
     const start = await startingPoint(config, folder('base'), context);
-    const recipe = async (name: string): Promise<PlainObject> =>
-      readConfigFile(join(PACKAGE_FOLDER, 'scripts', 'recipes', `${name}.yaml`));
-    const shared = { dataset: data, seed: config.seed };
     const ci = await trainColdStart(
-      resolveConfig(
-        coldStartConfigSchema,
-        [
-          await recipe('cold-start'),
-          { ...shared, run: folder('q-ponder-ci'), model: start, rows, steps: plan.coldStartSteps },
-          config.coldStart,
-        ],
-        'the cold start of the demo',
-      ),
+      recipes.coldStart({ run: folder('q-ponder-ci'), model: start, rows }),
       context,
     );
     const ponder = await trainGrpo(
-      resolveConfig(
-        grpoConfigSchema,
-        [
-          await recipe('grpo'),
-          { ...shared, run: folder('q-ponder'), model: ci.model, teacherRows: rows, steps: plan.grpoSteps },
-          config.grpo,
-        ],
-        'the GRPO stage of the demo',
-      ),
+      recipes.grpo({ run: folder('q-ponder'), model: ci.model, teacherRows: rows }),
       context,
     );
+    const kept = keptColdStart(ponder);
 
     const models: ModelReport[] = [];
     const predictions = new Map<string, Prediction[]>();
@@ -126,7 +119,7 @@ export const demoStage: Stage<DemoConfig> = {
     const report = folder('report.html');
     await writeReport(report, {
       title: 'Q-Ponder: a miniature trained on this machine',
-      subtitle: `${plan.images.train} training images, ${plan.coldStartSteps} cold-start steps, ${plan.grpoSteps} GRPO steps`,
+      subtitle: `${plan.images.train} training images, ${plan.coldStartSteps} cold-start steps, ${plan.grpoSteps} GRPO steps${kept === undefined ? '' : `. ${kept}`}`,
       createdAt: new Date().toISOString(),
       provenance: [
         { label: 'q-ponder', value: packageInfo().version },
@@ -137,11 +130,8 @@ export const demoStage: Stage<DemoConfig> = {
           value: `${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, Node ${process.version}`,
         },
         { label: 'started from', value: start },
-        {
-          label: 'cold start',
-          value: `step ${ci.step} of ${plan.coldStartSteps}, chosen on the validation split`,
-        },
-        { label: 'GRPO', value: `step ${ponder.step} of ${plan.grpoSteps}, chosen on the validation split` },
+        { label: 'cold start', value: chosenStep(ci, plan.coldStartSteps) },
+        { label: 'GRPO', value: kept ?? chosenStep(ponder, plan.grpoSteps) },
       ],
       stages: [
         {
@@ -157,11 +147,37 @@ export const demoStage: Stage<DemoConfig> = {
       contactSheet: await readFile(join(data, 'contact-sheet.png')),
     });
     for (const line of resultLines(models, comparisons)) print(line);
+    if (kept !== undefined) print(kept);
     print(`report: ${report}`);
-    print(`model:  ${ponder.model}   (q-ponder score photo.jpg uses it)`);
+    print(howToScore(ponder.model, config.output));
     print(`took ${((Date.now() - began) / 60_000).toFixed(1)} minutes`);
   },
 };
+
+/** The configurations of both stages, but for the paths that earlier parts decide. */
+async function stageRecipes(config: DemoConfig, plan: DemoPlan, dataset: string) {
+  const recipe = async (name: string): Promise<PlainObject> =>
+    readConfigFile(join(PACKAGE_FOLDER, 'scripts', 'recipes', `${name}.yaml`));
+  const [coldStart, grpo] = [await recipe('cold-start'), await recipe('grpo')];
+  const shared = { dataset, seed: config.seed };
+  return {
+    coldStart: (paths: { run: string; model: string; rows: string }) =>
+      resolveConfig(
+        coldStartConfigSchema,
+        [coldStart, { ...shared, ...paths, steps: plan.coldStartSteps }, config.coldStart],
+        'the cold start of the demo',
+      ),
+    grpo: (paths: { run: string; model: string; teacherRows: string }) => {
+      const resolved = resolveConfig(
+        grpoConfigSchema,
+        [grpo, { ...shared, ...paths, steps: plan.grpoSteps }, config.grpo],
+        'the GRPO stage of the demo',
+      );
+      refuseBlindReward(resolved);
+      return resolved;
+    },
+  };
+}
 
 /** Runs a part unless its folder holds the result of the very same settings. */
 async function once(
@@ -251,32 +267,4 @@ async function metricRows(run: string): Promise<MetricRow[]> {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as MetricRow);
-}
-
-/** The small table at the end of the demo. */
-function resultLines(models: readonly ModelReport[], comparisons: readonly ComparisonReport[]): string[] {
-  const lines: string[] = [];
-  for (const { split, result } of comparisons) {
-    lines.push(`${split} (${result.images} images)`);
-    for (const { name, splits } of models) {
-      const { summary } = splits.find((entry) => entry.split === split)!;
-      const cells = [
-        `SRCC ${showMetric(summary.srcc.value)}`,
-        `PLCC ${showMetric(summary.plcc.value)}`,
-        `level fits score ${showShare(summary.consistency.agreeing)} (score std ${showMetric(summary.consistency.scoreStd)})`,
-        `distortion ${showShare(summary.naming.firstNamed)}`,
-        `format ${showShare(summary.format)}`,
-      ];
-      lines.push(`  ${name.padEnd(12)} ${cells.join(', ')}`);
-    }
-    lines.push(`  ${'difference'.padEnd(12)} ${change('SRCC', result.srcc)}, ${change('PLCC', result.plcc)}`);
-  }
-  return lines;
-}
-
-function change(name: string, { difference, interval }: Comparison['srcc']): string {
-  const range = interval.status === 'ok' ? ` [${interval.low.toFixed(3)}, ${interval.high.toFixed(3)}]` : '';
-  const value =
-    difference.status === 'ok' ? `${difference.value >= 0 ? '+' : ''}${difference.value.toFixed(3)}` : 'none';
-  return `${name} ${value}${range}`;
 }

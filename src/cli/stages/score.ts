@@ -1,12 +1,12 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
-import { asStorageError, GateError, InputError, type RgbImage, StorageError } from '../../core/index.ts';
+import { GateError, InputError, type RgbImage, StorageError } from '../../core/index.ts';
 import { decodeImage } from '../../data/index.ts';
-import { createScorer, type ScoreResult, type Scorer } from '../../scoring/index.ts';
+import { createScorer, type Scorer } from '../../scoring/index.ts';
 import type { Stage, StageContext } from '../stage-command.ts';
 import { defaultModel } from './default-model.ts';
 import { startFor } from './engine.ts';
+import { type ImageFile, imageFiles } from './image-files.ts';
+import { jsonRow, type Row, textLines, worstFirst } from './score-rows.ts';
 
 export const scoreConfigSchema = z.strictObject({
   images: z.array(z.string().min(1)).min(1).describe('image files, or folders of them'),
@@ -26,54 +26,78 @@ export const scoreConfigSchema = z.strictObject({
 export type ScoreConfig = z.infer<typeof scoreConfigSchema>;
 
 const BATCH = 32;
-const IMAGE_FILE = /\.(jpe?g|png|webp|tiff?|gif|avif|heif|heic|bmp)$/i;
-
-interface Row {
-  file: string;
-  /** Null where the file is no usable image. */
-  result: ScoreResult | null;
-  problem: string | null;
-}
+/** Pictures in memory at their full size: one of a camera takes more than a whole batch at the model's size. */
+const DECODED_AT_ONCE = 4;
 
 export const scoreStage: Stage<ScoreConfig> = {
   schema: scoreConfigSchema,
   async run(config, context) {
-    const files = await imageFiles(config.images);
+    const files = await imageFiles(config.images, (line) => context.progress.note(line));
+    const print = printer(config, context);
+    if (files.every(({ problem }) => problem !== null)) {
+      const rows = files.map((file): Row => ({ ...file, result: null }));
+      print.rows(rows);
+      print.end();
+      finish(rows, config);
+      return;
+    }
     const folder = config.model ?? (await defaultModel());
     await startFor(context);
     const scorer = await createScorer({ model: folder, mode: config.mode, prompt: config.prompt });
     context.progress.note(`model: ${folder}`);
     context.progress.start('score', files.length);
     const rows: Row[] = [];
-    for (let at = 0; at < files.length; at += BATCH) {
-      context.signal.throwIfAborted();
-      const part = await Promise.all(files.slice(at, at + BATCH).map((file) => openImage(file, scorer)));
-      const readable = part.flatMap(({ image }) => (image === null ? [] : [image]));
-      const results = await scorer.scoreBatch(readable, {
-        seed: config.seed,
-        maxNewTokens: config.maxNewTokens,
-        signal: context.signal,
-      });
-      for (const { file, image, problem } of part) {
-        rows.push({ file, problem, result: image === null ? null : results.shift()! });
+    try {
+      for (let at = 0; at < files.length; at += BATCH) {
+        context.signal.throwIfAborted();
+        const scored = await scoreFiles(files.slice(at, at + BATCH), scorer, config, context);
+        rows.push(...scored);
+        print.rows(scored);
+        context.progress.update(rows.length);
       }
-      context.progress.update(rows.length);
+    } finally {
+      // What is done stands, whatever stopped the rest.
+      context.progress.stop();
+      print.end();
+      scorer.close();
     }
-    context.progress.stop();
-    scorer.close();
-    printRows(rows, config, context);
     finish(rows, config);
   },
 };
 
-async function openImage(
-  file: string,
+async function scoreFiles(
+  files: readonly ImageFile[],
   scorer: Scorer,
-): Promise<{ file: string; image: RgbImage | null; problem: string | null }> {
+  config: ScoreConfig,
+  { signal }: StageContext,
+): Promise<Row[]> {
+  const opened: OpenedImage[] = [];
+  for (let at = 0; at < files.length; at += DECODED_AT_ONCE) {
+    signal.throwIfAborted();
+    const part = files.slice(at, at + DECODED_AT_ONCE);
+    opened.push(...(await Promise.all(part.map((file) => openImage(file, scorer)))));
+  }
+  const readable = opened.flatMap(({ image }) => (image === null ? [] : [image]));
+  const results = await scorer.scoreBatch(readable, {
+    seed: config.seed,
+    maxNewTokens: config.maxNewTokens,
+    signal,
+  });
+  return opened.map(({ file, image, problem }) => ({
+    file,
+    problem,
+    result: image === null ? null : results.shift()!,
+  }));
+}
+
+interface OpenedImage extends ImageFile {
+  image: RgbImage | null;
+}
+
+async function openImage({ file, problem }: ImageFile, scorer: Scorer): Promise<OpenedImage> {
+  if (problem !== null) return { file, image: null, problem };
   try {
-    const image = await decodeImage(file);
-    scorer.requireScorable(image);
-    return { file, image, problem: null };
+    return { file, image: scorer.shrink(await decodeImage(file)), problem: null };
   } catch (error) {
     // One broken file must not cost the others their score: it is listed, and the exit code says so.
     if (!(error instanceof InputError || error instanceof StorageError)) throw error;
@@ -81,44 +105,18 @@ async function openImage(
   }
 }
 
-async function imageFiles(inputs: readonly string[]): Promise<string[]> {
-  const files: string[] = [];
-  for (const input of inputs) {
-    try {
-      if (!(await stat(input)).isDirectory()) {
-        files.push(input);
-        continue;
-      }
-      const names = (await readdir(input)).filter((name) => IMAGE_FILE.test(name)).sort();
-      if (names.length === 0) {
-        throw new InputError(`${input} holds no image file`, {
-          hint: 'looked for jpg, png, webp, tiff, gif, avif, heif and bmp',
-        });
-      }
-      files.push(...names.map((name) => join(input, name)));
-    } catch (error) {
-      throw asStorageError(error, `opening ${input}`);
-    }
-  }
-  return files;
-}
-
-function printRows(rows: readonly Row[], config: ScoreConfig, { print }: StageContext): void {
-  if (config.json) {
-    for (const { file, result, problem } of rows)
-      print(JSON.stringify({ file, ...(result ?? { status: 'unreadable', score: null, problem }) }));
-    return;
-  }
-  const worstFirst = [...rows].sort((a, b) => (a.result?.score ?? 0) - (b.result?.score ?? 0));
-  for (const { file, result, problem } of worstFirst) {
-    if (result === null) print(`   -  unreadable  ${file}: ${problem}`);
-    else if (result.score === null) print(`   -  ${result.status}  ${file}: ${result.text}`);
-    else {
-      const spread = result.std === undefined ? '' : ` +-${result.std.toFixed(2)}`;
-      print(`${result.score.toFixed(2)}${spread}  ${result.level}  ${file}`);
-      if (result.reasoning !== null) print(`      ${result.reasoning}`);
-    }
-  }
+/** JSON rows go out as they come; the list for people is sorted, so it goes out at the end, however it comes. */
+function printer({ json }: ScoreConfig, { print }: StageContext) {
+  const held: Row[] = [];
+  return {
+    rows(rows: readonly Row[]): void {
+      if (!json) held.push(...rows);
+      else for (const row of rows) print(JSON.stringify(jsonRow(row)));
+    },
+    end(): void {
+      for (const row of worstFirst(held)) for (const line of textLines(row)) print(line);
+    },
+  };
 }
 
 function finish(rows: readonly Row[], { minScore }: ScoreConfig): void {

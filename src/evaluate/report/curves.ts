@@ -90,6 +90,9 @@ export function centredMean(points: readonly Point[], window: number): Point[] {
   });
 }
 
+/** Pixels; enough for 0.00002. */
+const LABEL_WIDTH = 46;
+
 function curveSpec(axis: string, drawn: readonly Series[]): Parameters<typeof renderChart>[0] {
   const names = drawn.map((one) => one.name);
   const rows = drawn.flatMap(({ name, points }) => {
@@ -112,7 +115,8 @@ function curveSpec(axis: string, drawn: readonly Series[]): Parameters<typeof re
       field: 'value',
       type: 'quantitative' as const,
       title: axis === '' ? null : axis,
-      axis: { tickCount: 5 },
+      // Labels of one width: charts scale to their column, so unequal widths would be unequal heights.
+      axis: { tickCount: 5, minExtent: LABEL_WIDTH, maxExtent: LABEL_WIDTH },
       scale: { zero: false },
     },
     color: {

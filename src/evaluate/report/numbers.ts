@@ -10,11 +10,28 @@ export const metricText = (metric: Metric, digits = 3): string =>
 export const intervalText = (interval: Interval, digits = 3): string =>
   interval.status === 'ok' ? `[${interval.low.toFixed(digits)}, ${interval.high.toFixed(digits)}]` : '';
 
-/** With a sign that survives rounding: 0.0001 at two digits is ±0.00. */
+/** With its sign, unless it rounds to 0. */
 export function signed(value: number, digits = 3): string {
   const size = Math.abs(value).toFixed(digits);
-  const sign = Number(size) === 0 ? '\u00B1' : value > 0 ? '+' : '\u2212';
-  return sign + size;
+  if (Number(size) === 0) return size;
+  return (value > 0 ? '+' : '\u2212') + size;
+}
+
+/** A signed value and its interval; an interval that shows the value alone at both ends is left out. */
+export function signedWithInterval(value: number, interval: Interval): Html {
+  if (interval.status !== 'ok') return html`${signed(value)}`;
+  const [middle, low, high] = [value, interval.low, interval.high].map((one) => signed(one));
+  if (low === middle && high === middle) return html`${middle!}`;
+  return html`${middle!} <small>[${low!}, ${high!}]</small>`;
+}
+
+/** Below this share of answers with a score, figures over the rest no longer speak of the whole split. */
+export const ENOUGH_SCORED = 0.9;
+
+/** How many of the pictures the figures are about, marked where too many are missing. */
+export function scoredText(scored: number, n: number): Html {
+  const text = scored === n ? `n = ${n}` : `scored ${scored} of ${n}`;
+  return scored < ENOUGH_SCORED * n ? html`<strong class="warn">${text}</strong>` : html`${text}`;
 }
 
 const percent = (rate: number): string => `${(100 * rate).toFixed(1)} %`;

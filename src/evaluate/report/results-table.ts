@@ -2,7 +2,7 @@ import type { Interval, Metric } from '../../metrics/index.ts';
 import type { Difference } from '../compare.ts';
 import type { Estimate, Summary } from '../summarize.ts';
 import { type Html, html, NOTHING } from './html.ts';
-import { DASH, intervalText, metricCell, signed } from './numbers.ts';
+import { DASH, intervalText, metricCell, scoredText, signed, signedWithInterval } from './numbers.ts';
 import type { ComparisonReport, ReportData } from './report-data.ts';
 
 type EstimateName = 'srcc' | 'plcc' | 'plccLogistic4' | 'krcc' | 'rmse' | 'mae';
@@ -33,30 +33,47 @@ export function resultsTable(data: ReportData): Html {
   )}</tr>`;
   const blocks = splitsOf(data).map((split) => {
     const summaries = data.models.map(({ name }) => summaryOf(data, name, split));
-    const counts = [...new Set(summaries.map((summary) => summary?.n).filter((n) => n !== undefined))];
     const rows = ROWS.map(
       ({ name, label, better }) =>
         html`<tr><th scope="row">${label}</th>${summaries.map((summary) => valueCell(summary?.[name]))}${pairs.map(
           (pair) => differenceCell(data, pair, split, name, better),
         )}</tr>`,
     );
-    return html`<tbody><tr class="split"><th colspan="${1 + data.models.length + pairs.length}">${split} <small>n = ${counts.join(', ')}</small></th></tr>${rows}</tbody>`;
+    return html`<tbody><tr class="split"><th colspan="${1 + data.models.length + pairs.length}">${split} <small>${splitCounts(data, split)}</small></th></tr>${rows}</tbody>`;
   });
-  return html`<div class="scroll"><table class="results"><thead>${header}</thead>${blocks}</table></div>
-<p class="note">Brackets: ${coverage(data)} percentile bootstrap over images. Differences with an interval are paired, on the same images; ${
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="results"><table class="results"><thead>${header}</thead>${blocks}</table></div>
+<p class="note">${coverage(data)}Figures are over the pictures with a score. Differences with an interval are paired, on the same images; ${
     pairs.length === 0 ? 'no comparison was given.' : 'bold and coloured where it leaves out 0.'
   }</p>${seedNotes(data)}`;
+}
+
+/** One count where all models have it in common, each model's own otherwise. */
+function splitCounts(data: ReportData, split: string): Html {
+  const counts = data.models.flatMap(({ name }) => {
+    const summary = summaryOf(data, name, split);
+    return summary === undefined ? [] : [{ name, text: scoredText(summary.scored, summary.n) }];
+  });
+  const first = counts[0];
+  if (first === undefined) return NOTHING;
+  const paired = data.comparisons.flatMap((one) =>
+    one.split === split && one.result.dropped > 0
+      ? [html`; ${one.candidate} ${'\u2212'} ${one.baseline}: on ${one.result.images} scored by both`]
+      : [],
+  );
+  if (counts.every(({ text }) => text.markup === first.text.markup)) return html`${first.text}${paired}`;
+  return html`${counts.map(({ name, text }, i) => html`${i === 0 ? '' : '; '}${name}: ${text}`)}${paired}`;
 }
 
 function coverage({ models }: ReportData): string {
   const intervals = models.flatMap((model) => model.splits.map(({ summary }) => summary.srcc.interval));
   const levels = new Set(intervals.flatMap((one) => (one.status === 'ok' ? [`${100 * one.level} %`] : [])));
-  return [...levels].join(' or ');
+  return levels.size === 0 ? '' : `Brackets: ${[...levels].join(' or ')} percentile bootstrap over images. `;
 }
 
 function valueCell(estimate: Estimate | undefined): Html {
   if (estimate === undefined) return html`<td>${DASH}</td>`;
-  return html`<td>${metricCell(estimate.value)} <small>${intervalText(estimate.interval)}</small></td>`;
+  const range = intervalText(estimate.interval);
+  return html`<td>${metricCell(estimate.value)}${range === '' ? NOTHING : html` <small>${range}</small>`}</td>`;
 }
 
 function differenceCell(
@@ -85,7 +102,7 @@ const isPaired = (name: EstimateName): name is 'srcc' | 'plcc' | 'rmse' | 'mae' 
 
 function pairedCell({ difference, interval }: Difference, better: 'higher' | 'lower'): Html {
   if (difference.status !== 'ok') return html`<td>${metricCell(difference)}</td>`;
-  const text = html`${signed(difference.value)} <small>${signedInterval(interval)}</small>`;
+  const text = signedWithInterval(difference.value, interval);
   if (!excludesZero(interval)) return html`<td>${text}</td>`;
   const tone = difference.value > 0 === (better === 'higher') ? 'better' : 'worse';
   return html`<td class="${tone}"><strong>${text}</strong></td>`;
@@ -93,9 +110,6 @@ function pairedCell({ difference, interval }: Difference, better: 'higher' | 'lo
 
 export const excludesZero = (interval: Interval): boolean =>
   interval.status === 'ok' && (interval.low > 0 || interval.high < 0);
-
-const signedInterval = (interval: Interval): string =>
-  interval.status === 'ok' ? `[${signed(interval.low)}, ${signed(interval.high)}]` : '';
 
 function seedNotes({ comparisons }: ReportData): Html {
   const pooled = comparisons.filter(({ result }) => result.seeds.length > 1);

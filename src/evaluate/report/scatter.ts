@@ -1,6 +1,6 @@
 import { renderChart } from './charts.ts';
 import { type Html, html } from './html.ts';
-import { intervalText, metricText } from './numbers.ts';
+import { intervalText, metricText, scoredText } from './numbers.ts';
 import type { SplitReport } from './report-data.ts';
 
 /** MOS against score, one point per prediction with a score, with the identity line and the fitted logistic. */
@@ -60,7 +60,12 @@ export async function scatterFigure(
       ? 'curve: 4-parameter logistic'
       : `no curve: ${summary.logistic4.detail}`;
   return html`<figure class="chart" data-split="${split}" data-points="${points.length}">${caption}${svg}
-<p class="note">n = ${points.length}, SRCC ${metricText(summary.srcc.value)} ${intervalText(summary.srcc.interval)}; dashed: score = MOS; ${fit}</p></figure>`;
+<p class="note">${scoredText(summary.scored, summary.n)}, ${correlation(summary.srcc)}; dashed: score = MOS; ${fit}</p></figure>`;
+}
+
+function correlation({ value, interval }: SplitReport['summary']['srcc']): string {
+  if (value.status !== 'ok') return `no SRCC: ${value.detail}`;
+  return `SRCC ${metricText(value)} ${intervalText(interval)}`.trimEnd();
 }
 
 function logisticCurve(fit: SplitReport['summary']['logistic4'], from: number, to: number) {

@@ -33,6 +33,7 @@ thead th { color: var(--muted); font-weight: 500; vertical-align: bottom; }
 tbody th { font-weight: 500; min-width: 11rem; } tbody th small { display: block; }
 td { white-space: nowrap; }
 tr.split th { padding-top: 1.1rem; font-weight: 650; }
+.warn { color: var(--worse); }
 td.better, .better { color: var(--better); } td.worse, .worse { color: var(--worse); }
 td small { color: inherit; opacity: .75; }
 abbr { text-decoration: underline dotted; cursor: help; }
@@ -42,7 +43,7 @@ figure { margin: 0; }
 .chart { background: var(--panel); border: 1px solid var(--grid); border-radius: 10px; padding: .8rem .9rem; }
 .chart svg { display: block; width: 100%; height: auto; max-width: 440px; }
 .chart.missing { border-style: dashed; color: var(--muted); }
-figcaption { font-weight: 600; font-size: .92rem; margin-bottom: .4rem; overflow-wrap: anywhere; }
+figcaption { min-height: 2.9em; font-weight: 600; font-size: .92rem; margin-bottom: .4rem; overflow-wrap: anywhere; }
 .legend { list-style: none; margin: .5rem 0 0; padding: 0; display: flex; flex-wrap: wrap; gap: .1rem 1rem; font-size: .8rem; color: var(--muted); }
 .legend li::before { content: ''; display: inline-block; width: .9rem; height: 3px; border-radius: 2px; margin-right: .4rem; vertical-align: middle; background: var(--swatch); }
 .gallery { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 350px), 1fr)); gap: 1rem; }
@@ -61,6 +62,8 @@ blockquote { grid-column: 1 / -1; font-size: .9rem; margin: 0; padding: 0 0 0 .7
 .provenance th { white-space: nowrap; }
 .sheet { max-width: 100%; image-rendering: pixelated; border-radius: 6px; }
 details { margin: .8rem 0; } summary { cursor: pointer; color: var(--accent); }
+@media (max-width: 640px) { table { font-size: .8rem; width: 100%; } th, td { padding-right: .5rem; } td { white-space: normal; }
+  td small { display: block; white-space: nowrap; } tbody th { min-width: 5.5rem; } thead th { overflow-wrap: anywhere; } }
 @media (max-width: 480px) { body { padding: 1.2rem .9rem 3rem; } .card { grid-template-columns: 96px minmax(0, 1fr); } .picture { width: 96px; height: 96px; } }
 @media print { body { max-width: none; font-size: 11px; padding: 0; } nav { display: none; } h2 { break-after: avoid; } .chart, tr { break-inside: avoid; } }
 `);

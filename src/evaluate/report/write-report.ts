@@ -1,10 +1,12 @@
 import { writeFileAtomic } from '../../core/index.ts';
+import type { Interval } from '../../metrics/index.ts';
+import type { Summary } from '../summarize.ts';
 import { behaviourTable, distortionTables } from './behaviour-table.ts';
 import { SERIES_COLORS } from './charts.ts';
 import { stageSection } from './curves.ts';
 import { gallerySections } from './gallery.ts';
 import { type Html, html, NOTHING } from './html.ts';
-import { intervalText, metricText, signed } from './numbers.ts';
+import { intervalText, metricText, scoredText, signed } from './numbers.ts';
 import { mediaType } from './pictures.ts';
 import type { ReportData } from './report-data.ts';
 import { excludesZero, resultsTable, splitsOf, summaryOf } from './results-table.ts';
@@ -55,12 +57,24 @@ function headlines(data: ReportData): Html {
     const comparison = data.comparisons.find((one) => one.split === split && one.candidate === model.name);
     return [
       html`<div class="headline"><div class="what">${model.name}, ${split}: SRCC</div>
-<div class="value">${metricText(summary.srcc.value)}</div>
-<div class="note">${intervalText(summary.srcc.interval)}, PLCC ${metricText(summary.plcc.value)}, n = ${summary.n}</div>
+${headlineValue(summary)}
 ${comparison === undefined ? NOTHING : headlineDifference(comparison.baseline, comparison.result.srcc)}</div>`,
     ];
   });
   return html`<div class="headlines">${cards}</div>`;
+}
+
+function headlineValue({ srcc, plcc, scored, n }: Summary): Html {
+  const count = scoredText(scored, n);
+  if (srcc.value.status !== 'ok') {
+    return html`<div class="value">${scored === 0 ? 'no score' : 'no SRCC'}</div>
+<div class="note">${scored === 0 ? html`none of ${n} answers has a score` : html`${srcc.value.detail}; ${count}`}</div>`;
+  }
+  const parts = [intervalText(srcc.interval)];
+  if (plcc.value.status === 'ok') parts.push(`PLCC ${metricText(plcc.value)}`);
+  const text = parts.filter((part) => part !== '').map((part) => `${part}, `);
+  return html`<div class="value">${metricText(srcc.value)}</div>
+<div class="note">${text}${count}</div>`;
 }
 
 function headlineDifference(
@@ -68,12 +82,18 @@ function headlineDifference(
   { difference, interval }: ReportData['comparisons'][number]['result']['srcc'],
 ): Html {
   if (difference.status !== 'ok')
-    return html`<div class="note">no difference to ${baseline}: ${difference.detail}</div>`;
+    return html`<div class="note">not compared with ${baseline}: ${difference.detail}</div>`;
+  if (isNothing(difference.value, interval))
+    return html`<div class="same">no difference to ${baseline} <small>the same ranking</small></div>`;
   const tone = !excludesZero(interval) ? 'same' : difference.value > 0 ? 'better' : 'worse';
   const verdict =
     tone === 'same' ? 'within the noise' : tone === 'better' ? 'clearly better' : 'clearly worse';
   return html`<div class="${tone}">${signed(difference.value)} against ${baseline} <small>${verdict}</small></div>`;
 }
+
+/** Both models rank alike, for example because GRPO kept the cold start. */
+const isNothing = (difference: number, interval: Interval): boolean =>
+  difference === 0 && interval.status === 'ok' && interval.low === 0 && interval.high === 0;
 
 async function scatterSection(data: ReportData): Promise<Html> {
   const figures: Html[] = [];

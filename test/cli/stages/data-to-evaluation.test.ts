@@ -36,7 +36,7 @@ describe('q-ponder data synth', () => {
   it('asks for an output folder', async () => {
     const { code, stderr } = await runChild(MAIN, 'data', 'synth');
     expect(code).toBe(2);
-    expect(stderr).toContain('output: ');
+    expect(stderr).toContain('output is missing: give --out <folder>');
   });
 });
 

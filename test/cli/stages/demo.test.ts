@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStageFixture, type StageFixture, teachContract } from '../../train/stage-fixture.ts';
@@ -27,9 +27,13 @@ describe('q-ponder demo', () => {
   it('does the whole job: a table of both models, a report and a model', async () => {
     expect(first.code).toBe(0);
     for (const line of ['Held-out scenes, greedy', 'Unseen distortions, one sample at T = 1'])
-      expect(first.stdout).toMatch(new RegExp(`^${line} \\(\\d+ images\\)$`, 'm'));
+      expect(first.stdout).toMatch(new RegExp(`^${line} \\(\\d+ (of \\d+ )?images.*\\)$`, 'm'));
     expect(first.stdout.match(/^ {2}Q-Ponder-CI +SRCC /gm)).toHaveLength(4);
     expect(first.stdout.match(/^ {2}Q-Ponder +SRCC /gm)).toHaveLength(4);
+    // What little it can learn is said first, and how to use a model outside the default folder last.
+    expect(first.stdout).toMatch(/^note: --minutes 0\.02 is below 2: too little will be learnt/);
+    expect(first.stdout).toContain('to use it: q-ponder score photo.jpg --model ');
+    expect(first.stdout).not.toContain('uses it)');
     const report = await readFile(fixture.path('demo/report.html'), 'utf8');
     expect(report).toContain('Q-Ponder: a miniature trained on this machine');
     const weights = join(fixture.path('demo'), 'q-ponder', 'model', 'model.safetensors');
@@ -63,5 +67,22 @@ describe('q-ponder demo', () => {
     const { code, stderr } = await demo('--minutes', '1');
     expect(code).toBe(2);
     expect(stderr).toMatch(/was made with other settings\nhint: choose another --out folder/);
+  });
+
+  it.each([
+    ['a base that is not there', ['--set', 'base=nowhere'], 5, /error: nowhere is missing/],
+    [
+      'a reward that cannot be computed',
+      ['--set', 'grpo.rubric.consistency.blind.weight=0.5'],
+      2,
+      /blind\.weight is 0\.5, only 0/,
+    ],
+    ['a setting of a stage that does not exist', ['--set', 'coldStart.stepz=1'], 2, /stepz/],
+  ])('%s is told before anything is made', async (_what, args, code, message) => {
+    const out = fixture.path(`early-${code}`);
+    const ended = await runChild(MAIN, 'demo', '--out', out, '--threads', '1', ...args);
+    expect(ended.code).toBe(code);
+    expect(ended.stderr).toMatch(message);
+    await expect(readdir(out)).rejects.toThrow('ENOENT');
   });
 });

@@ -4,7 +4,7 @@ import sharp, { type Sharp } from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createScorer } from '../../../src/scoring/index.ts';
 import { createStageFixture, records, type StageFixture, teachContract } from '../../train/stage-fixture.ts';
-import { MAIN, runChild } from '../run-child.ts';
+import { MAIN, runChild, startChild } from '../run-child.ts';
 
 let fixture: StageFixture;
 let model: string;
@@ -120,6 +120,25 @@ describe('pictures without a score', () => {
     expect(stderr).toContain(`error: 3 of 5 images have no score: ${broken}, ${strip}, ${text}`);
   });
 
+  it('a missing path and an empty folder cost their own row alone, and come last', async () => {
+    const nowhere = fixture.path('gone.jpg');
+    const empty = fixture.path('bare');
+    await mkdir(empty);
+    await writeFile(join(empty, 'photo.heic'), 'not read');
+    const { code, stdout, stderr } = await runChild(
+      MAIN,
+      ...['score', '--threads', '1', '--model', model, nowhere, files[0]!, empty],
+    );
+    expect(code).toBe(3);
+    const rows = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('      '));
+    expect(rows).toHaveLength(3);
+    expect(rows[0]).toMatch(/^\d\.\d\d /);
+    expect(rows[1]).toContain('gone.jpg failed (ENOENT): no such file or folder');
+    expect(rows[2]).toContain('bare holds no image file: looked for jpg');
+    expect(stderr).toContain('bare: 1 file(s) of kinds that are not read are left out (heic)');
+    expect(stderr).toContain('error: 2 of 3 images have no score');
+  });
+
   it('a model that writes no answer: the status of each picture, exit code 3', async () => {
     const { code, stdout, stderr } = await score(
       '--model',
@@ -136,7 +155,7 @@ describe('pictures without a score', () => {
 });
 
 describe('what cannot be carried out', () => {
-  it.each<[string, () => Promise<string[]>, number, RegExp]>([
+  it.each<[string, () => Promise<string[]>, number, RegExp, RegExp?]>([
     [
       'an empty folder',
       async () => {
@@ -144,15 +163,17 @@ describe('what cannot be carried out', () => {
         return ['--model', model, fixture.path('empty')];
       },
       3,
-      /empty holds no image file\nhint: looked for jpg/,
+      /1 of 1 images have no score: .*empty/,
+      /unreadable .*empty holds no image file: looked for jpg, png, webp, tiff, gif and avif\n/,
     ],
     [
       'a path that is not there',
       async () => ['--model', model, fixture.path('nowhere.jpg')],
-      4,
-      /opening .*nowhere\.jpg failed \(ENOENT\)\nhint: no such file or folder/,
+      3,
+      /1 of 1 images have no score: .*nowhere\.jpg/,
+      /unreadable .*opening .*nowhere\.jpg failed \(ENOENT\): no such file or folder/,
     ],
-    ['no picture', async () => ['--model', model], 2, /images: /],
+    ['no picture', async () => ['--model', model], 2, /images is missing: give it after the command/],
     [
       'a --min-score off the scale',
       async () => ['--model', model, '--min-score', '9', files[0]!],
@@ -166,11 +187,49 @@ describe('what cannot be carried out', () => {
       /minScore: /,
     ],
     ['an unknown mode', async () => ['--model', model, '--mode', 'best', files[0]!], 2, /mode: /],
-    ['a model folder that is none', async () => ['--model', fixture.data, files[0]!], 4, /config\.json/],
-  ])('%s', async (_what, args, code, message) => {
+    [
+      'a model folder that is none',
+      async () => ['--model', fixture.data, files[0]!],
+      5,
+      /error: .*config\.json is missing/,
+    ],
+    [
+      'a model folder that is not there',
+      async () => ['--model', fixture.path('no-model'), files[0]!],
+      5,
+      /error: .*no-model is missing/,
+    ],
+    [
+      'an unknown prompt',
+      async () => ['--model', model, '--set', 'prompt=none.v1', files[0]!],
+      2,
+      /there is no prompt "none\.v1"\nhint: allowed are .*student\/quality\.v1/,
+    ],
+  ])('%s', async (_what, args, code, message, output = /^$/) => {
     const ended = await score(...(await args()));
-    expect(ended).toMatchObject({ code, stdout: '' });
+    expect(ended.code).toBe(code);
+    expect(ended.stdout).toMatch(output);
     expect(ended.stderr).toMatch(message);
     expect(ended.stderr).not.toMatch(/\n {4}at /);
+  });
+});
+
+describe('stopped by the user', () => {
+  // The second batch of 32 holds what is not scored; the first is whole when the signal is looked at.
+  const many = () => Array.from({ length: 200 }, (_, i) => files[i % files.length]!);
+
+  it.each([
+    ['JSON rows', ['--json'], /^\{"file":/gm],
+    ['the sorted list', [], /^\d\.\d\d /gm],
+  ])('prints what is done: %s', async (_what, args, row) => {
+    const child = startChild(MAIN, ['score', '--threads', '1', '--model', model, ...args, ...many()]);
+    await child.printed('score: 32/200');
+    child.process.kill('SIGINT');
+    const { code, stdout, stderr } = await child.ended;
+    expect(code).toBe(130);
+    const count = stdout.match(row)?.length ?? 0;
+    expect(count).toBeGreaterThanOrEqual(32);
+    expect(count).toBeLessThan(200);
+    expect(stderr).toContain('hint: this command keeps no state');
   });
 });
