@@ -112,15 +112,28 @@ export function findDuplicates(records: readonly ImageRecord[], hashes: readonly
   });
 }
 
-/** Calls `work` for 0 to count - 1, at most `concurrency` of them at a time. */
+/**
+ * Calls `work` for 0 to count - 1, at most `concurrency` of them at a time. After a failure no further one begins,
+ * those under way are awaited, and the failure with the lowest index is thrown: always the same one, whatever the
+ * order in which they ended.
+ */
 export async function inParallel(
   count: number,
   concurrency: number,
   work: (i: number) => Promise<void>,
 ): Promise<void> {
   let next = 0;
+  let failure: { index: number; error: unknown } | undefined;
   const lane = async () => {
-    while (next < count) await work(next++);
+    while (next < count && failure === undefined) {
+      const index = next++;
+      try {
+        await work(index);
+      } catch (error) {
+        if (failure === undefined || index < failure.index) failure = { index, error };
+      }
+    }
   };
   await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, count)) }, lane));
+  if (failure !== undefined) throw failure.error;
 }

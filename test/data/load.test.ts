@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, InputError, type RgbImage, writeJsonl } from '../../src/core/index.ts';
 import { encodePng } from '../../src/data/decode.ts';
-import { duplicatesAcrossSplits, loadDataset, loadPixels } from '../../src/data/load.ts';
+import { duplicatesAcrossSplits, inParallel, loadDataset, loadPixels } from '../../src/data/load.ts';
 import type { ImageRecord } from '../../src/data/records.ts';
 
 let folder: string;
@@ -94,4 +94,27 @@ it('hands over what was made of each picture', async () => {
   const prepare = ({ data }: RgbImage): RgbImage => ({ data: data.map((v) => v + 1), width: 1, height: 1 });
   const images = await loadPixels(records, folder, { prepare });
   expect(images.map(({ data }) => data[0])).toEqual([11, 21]);
+});
+
+describe('work in parallel', () => {
+  const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  it('throws the failure with the lowest index, though another came first', async () => {
+    const failing = inParallel(4, 2, async (i) => {
+      await later(i === 0 ? 20 : 1);
+      throw new Error(`number ${i}`);
+    });
+    await expect(failing).rejects.toThrow('number 0');
+  });
+
+  it('begins nothing more after a failure', async () => {
+    const begun: number[] = [];
+    const failing = inParallel(10, 2, async (i) => {
+      begun.push(i);
+      await later(i === 1 ? 1 : 20);
+      if (i === 1) throw new Error('stop');
+    });
+    await expect(failing).rejects.toThrow('stop');
+    expect(begun).toEqual([0, 1]);
+  });
 });
