@@ -1,7 +1,7 @@
 // The rooms of src/, lowest first. A room imports only strictly lower rooms, and only through their index.ts.
 const levels = [
   ['core'],
-  ['metrics', 'formats', 'engine'],
+  ['metrics', 'formats', 'engine', 'remote'],
   ['model', 'data', 'rl'],
   ['env', 'teacher', 'scoring'],
   ['train', 'evaluate'],

@@ -19,6 +19,8 @@ export const ERROR_CODES = {
   TRAINING: 7,
   /** A gate was not met (`score --min-score`). */
   GATE: 8,
+  /** A remote model gave no usable answer: unreachable, refused, too slow, not understood, or the budget is spent. */
+  REMOTE: 9,
   /** Interrupted by the user; state was saved. */
   INTERRUPTED: 130,
 } as const;
@@ -86,6 +88,48 @@ export class TrainingError extends QPonderError {
 export class GateError extends QPonderError {
   constructor(message: string, details?: ErrorDetails) {
     super('GATE', message, details);
+  }
+}
+
+/** Why a remote model gave no answer. Stable names: they are counted in reports. */
+export const REMOTE_REASONS = [
+  /** No connection, or it broke. */
+  'unreachable',
+  /** No complete reply within the time allowed. */
+  'timeout',
+  /** HTTP 429: too many requests, or the account's quota is used up. */
+  'rate-limit',
+  /** HTTP 5xx, or an error that the server reports inside a reply. */
+  'server',
+  /** HTTP 401, 402 or 403. */
+  'authentication',
+  /** HTTP 404 or 3xx: no such address or model here. */
+  'not-found',
+  /** Another HTTP status of 4xx: the server does not accept the request. */
+  'bad-request',
+  /** The reply is not a chat completion: HTML, cut JSON, no choices. */
+  'malformed',
+  /** A chat completion without text. */
+  'empty',
+  /** The model or a content filter declined. */
+  'refused',
+  /** The caller's budget is spent; nothing was sent. */
+  'budget',
+] as const;
+export type RemoteReason = (typeof REMOTE_REASONS)[number];
+
+export class RemoteError extends QPonderError {
+  readonly reason: RemoteReason;
+  /** HTTP status, where there was one. */
+  readonly status: number | undefined;
+
+  constructor(
+    message: string,
+    details: ErrorDetails & { reason: RemoteReason; status?: number | undefined },
+  ) {
+    super('REMOTE', message, details);
+    this.reason = details.reason;
+    this.status = details.status;
   }
 }
 

@@ -123,17 +123,18 @@ export async function inParallel(
   work: (i: number) => Promise<void>,
 ): Promise<void> {
   let next = 0;
-  let failure: { index: number; error: unknown } | undefined;
+  const failures: { index: number; error: unknown }[] = [];
   const lane = async () => {
-    while (next < count && failure === undefined) {
+    while (next < count && failures.length === 0) {
       const index = next++;
       try {
         await work(index);
       } catch (error) {
-        if (failure === undefined || index < failure.index) failure = { index, error };
+        failures.push({ index, error });
       }
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, count)) }, lane));
-  if (failure !== undefined) throw failure.error;
+  const [first] = failures.sort((a, b) => a.index - b.index);
+  if (first !== undefined) throw first.error;
 }

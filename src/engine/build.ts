@@ -85,8 +85,26 @@ export function binary(type: string, a: GraphValue, b: GraphValue, dtype: ValueT
   return operation(type, [left, right], dtype, shape);
 }
 
-export const add = (a: GraphValue, b: GraphValue): GraphValue =>
-  b.splat === 0 ? expandTo(a, b) : a.splat === 0 ? expandTo(b, a) : binary('Add', a, b);
+export function add(a: GraphValue, b: GraphValue): GraphValue {
+  if (b.splat === 0) return expandTo(a, b);
+  if (a.splat === 0) return expandTo(b, a);
+  return withProduct(a, b) ?? withProduct(b, a) ?? binary('Add', a, b);
+}
+
+/**
+ * A matrix product takes along what is added to it: a bias for its columns or a whole matrix, such as a residual.
+ * The product by itself is then not computed, unless something else uses it.
+ */
+function withProduct(product: GraphValue, added: GraphValue): GraphValue | undefined {
+  const { producer } = product;
+  if (product.data !== undefined || producer?.type !== 'Gemm' || producer.inputs.length !== 2)
+    return undefined;
+  if (!sameShape(added.shape, product.shape) && !sameShape(added.shape, product.shape.slice(1)))
+    return undefined;
+  const inputs = [...producer.inputs, added];
+  return operation('Gemm', inputs, product.dtype, product.shape, { attributes: producer.attributes });
+}
+
 export const subtract = (a: GraphValue, b: GraphValue): GraphValue =>
   b.splat === 0 ? expandTo(a, b) : binary('Sub', a, b);
 export const multiply = (a: GraphValue, b: GraphValue): GraphValue =>

@@ -84,7 +84,7 @@ export class GraphRunner {
     let compiled = this.#sessions.get(key);
     if (compiled === undefined) {
       const { model, operations } = encode();
-      const session = createSession(model, this.#options);
+      const session = createSession(model, this.#options, { poolsMemory: true });
       compiled = { session, inputNames: Object.keys(feeds), outputNames, operations };
       this.#sessions.add(key, compiled);
       this.#stats.compiles++;

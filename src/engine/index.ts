@@ -1,6 +1,7 @@
 /** The only room that imports TensorFlow.js and onnxruntime-node. */
 export * as tf from '@tensorflow/tfjs';
 export * from './decode/index.ts';
+export * from './fused/index.ts';
 export type { Provider } from './native-binding.ts';
 export * from './optimizer/index.ts';
 export {

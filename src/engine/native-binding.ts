@@ -72,8 +72,25 @@ function loadBinding(): RawBinding {
   }
 }
 
+export interface ModelOptions {
+  /**
+   * For a model that allocates the same things again and again while it runs, such as a loop: they come from
+   * one pool, which goes back after each run.
+   */
+  poolsMemory?: boolean;
+}
+
+const GIVE_POOL_BACK = { extra: { memory: { enable_memory_arena_shrinkage: 'cpu:0' } } };
+
 /** Compiles a model, synchronously. */
-export function createSession(model: Uint8Array, options: SessionOptions): NativeSession {
+export function createSession(
+  model: Uint8Array,
+  options: SessionOptions,
+  { poolsMemory = false }: ModelOptions = {},
+): NativeSession {
+  // The pool of a GPU is its provider's affair.
+  const pooled = poolsMemory && options.provider === 'cpu';
+  const runOptions = pooled ? GIVE_POOL_BACK : {};
   const raw = new (loadBinding().binding.InferenceSession)();
   try {
     raw.loadModel(model.buffer, model.byteOffset, model.byteLength, {
@@ -83,9 +100,9 @@ export function createSession(model: Uint8Array, options: SessionOptions): Nativ
       executionMode: 'sequential',
       graphOptimizationLevel: 'all',
       // Without them the memory of intermediate results goes back after each run; with them every cached graph
-      // keeps its own, and no run is measurably faster.
+      // keeps its own, and no run of a graph without a loop is measurably faster.
       enableMemPattern: false,
-      enableCpuMemArena: false,
+      enableCpuMemArena: pooled,
       logSeverityLevel: 4,
       // Threads that wait by spinning take the processor from JavaScript, and from every other process.
       extra: { session: { intra_op: { allow_spinning: '0' } } },
@@ -97,7 +114,7 @@ export function createSession(model: Uint8Array, options: SessionOptions): Nativ
     run(feeds, fetches) {
       let outputs: ReturnType<RawSession['run']>;
       try {
-        outputs = raw.run(feeds, fetches, {});
+        outputs = raw.run(feeds, fetches, runOptions);
       } catch (error) {
         throw new EngineError(`ONNX Runtime failed while running a graph: ${messageOf(error)}`, {
           cause: error,

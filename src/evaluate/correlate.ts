@@ -1,145 +1,184 @@
-import { InputError, Rng, writeFileAtomic } from '../core/index.ts';
-import {
-  bootstrapIntervals,
-  type Direction,
-  fitLogistic,
-  type Interval,
-  krcc,
-  type LogisticFit,
-  type LogisticModel,
-  type Metric,
-  plcc,
-  resampledPlcc,
-  resampledSrcc,
-  srcc,
-  type UndefinedBecause,
-} from '../metrics/index.ts';
-import { type NumberRow, readNumberColumns, type SkippedLine } from './number-columns.ts';
+import { Rng } from '../core/index.ts';
+import type { LogisticModel } from '../metrics/index.ts';
+import { type PairedColumns, readPairs, type Unmatched } from './correlate-input.ts';
+import { type MeanRow, meanRows } from './correlate-means.ts';
+import type { CorrelateOptions } from './correlate-options.ts';
+import { type PairRow, pairRow } from './correlate-pairs.ts';
+import { hashOfIds, runProvenance } from './correlate-provenance.ts';
+import { type CorrelationRow, correlationRow, type RowOptions } from './correlate-row.ts';
+import { rangeOf, scaleMixNotice, scalePairNotice, scalePartsNotice } from './correlate-scales.ts';
+import type { RunProvenance } from './read-predictions-provenance.ts';
+import { type SkippedRow, skippedSentences, type Table } from './tables/index.ts';
 
-export interface CorrelateOptions {
-  /** A CSV file with a header line. */
+export interface MeasuredFile {
   path: string;
-  /** Column of predicted scores. */
-  prediction: string;
-  /** Column of subjective targets (MOS or DMOS). */
-  target: string;
-  /** Column whose values split the rows into groups, each measured alone as well. */
-  by?: string;
-  /** The targets are DMOS-like: lower is better. SRCC, PLCC and KRCC then change sign, so that 1 is perfect. */
-  lowerBetter?: boolean;
-  /** Mapping fitted before the second PLCC, default "logistic4". */
-  fit?: LogisticModel | 'none';
-  delimiter?: string;
-  /** Bootstrap resamples, default 1000; 0 for no intervals. */
-  resamples?: number;
-  seed?: number | string;
-  /** Also write the report as JSON to this path. */
-  json?: string;
+  format: Table['format'];
+  /** SHA-256 of the file's bytes, hexadecimal. */
+  sha256: string;
+  rows: number;
 }
 
-export interface CorrelationRow {
-  /** Value of the `by` column; null for all rows together. */
-  group: string | null;
-  n: number;
-  srcc: Metric;
-  plcc: Metric;
-  krcc: Metric;
-  /** Null when not asked for. */
-  srccInterval: Interval | null;
-  plccInterval: Interval | null;
-  fit: Omit<LogisticFit, 'fitted'> | UndefinedBecause | null;
+/** All measurements of one prediction column. */
+export interface PredictionResult {
+  prediction: string;
+  overall: CorrelationRow;
+  groups: CorrelationRow[];
+  /** Means over data sets; empty unless grouped by data set. */
+  means: MeanRow[];
+}
+
+/** Two prediction columns, `a` the baseline: all rows first, then each group. */
+export interface ColumnPair {
+  a: string;
+  b: string;
+  rows: PairRow[];
 }
 
 export interface CorrelateReport {
-  path: string;
-  prediction: string;
+  files: MeasuredFile[];
+  labels: MeasuredFile | null;
   target: string;
   by: string | null;
-  direction: 'higher-better' | 'lower-better';
+  direction: CorrelationRow['direction'];
   fit: LogisticModel | 'none';
+  /** Bootstrap: resamples (0 for none), coverage and seed. */
+  intervals: { resamples: number; level: number; seed: number | string };
+  /** Rows read, before any was left out. */
   rows: number;
-  skipped: SkippedLine[];
-  overall: CorrelationRow;
-  groups: CorrelationRow[];
+  skipped: SkippedRow[];
+  unmatched: Unmatched | null;
+  /** SHA-256 of the sorted ids of the images measured; null where no column identifies them. */
+  imagesSha256: string | null;
+  codeVersion: string | null;
+  /** How the predictions were made, where they are our own. */
+  runs: RunProvenance[];
+  results: PredictionResult[];
+  /** Each pair of prediction columns, on the same rows. */
+  pairs: ColumnPair[];
+  /** Sentences for people: rows left out, images without a partner, scales that differ. */
+  notices: string[];
 }
 
-/** SRCC, PLCC (raw and mapped) and KRCC of two columns of a CSV file. */
-export async function correlateFile(options: CorrelateOptions): Promise<CorrelateReport> {
-  const { path, prediction, target, by, lowerBetter = false, fit = 'logistic4' } = options;
-  const { rows, skipped } = await readNumberColumns(path, [prediction, target], {
-    ...(by === undefined ? {} : { label: by }),
-    ...(options.delimiter === undefined ? {} : { delimiter: options.delimiter }),
+/** SRCC, PLCC (raw and mapped) and KRCC of columns of tables, with all that a reader needs to compare them. */
+export async function correlateFiles(options: CorrelateOptions): Promise<CorrelateReport> {
+  const { by, lowerBetter = false, fit = 'logistic4', resamples = 1000, level = 0.95, seed = 0 } = options;
+  const columns = await readPairs(options);
+  const { runs, notices } = await runProvenance(columns.tables);
+  const direction = lowerBetter ? -1 : 1;
+  const rng = new Rng(seed).fork('bootstrap', 'correlate');
+  const parts: [string | null, readonly number[] | null][] = [[null, null], ...rowsByGroup(columns.groups)];
+  const optionsOf = (group: string | null, ...names: string[]): RowOptions => ({
+    ...{ direction, fit, resamples, level },
+    rng: rng.fork(...names, group ?? ''),
   });
-  if (rows.length === 0) {
-    throw new InputError(`${path} has no row with a number in both "${prediction}" and "${target}"`, {
-      hint:
-        skipped.length === 0
-          ? 'the file has a header line only'
-          : `first problem: line ${skipped[0]!.line}, ${skipped[0]!.problem}`,
-    });
-  }
-  const measure = (group: string | null, members: readonly NumberRow[]): CorrelationRow =>
-    correlationRow(group, members, lowerBetter ? -1 : 1, { ...options, fit });
-  const groups = new Map<string, NumberRow[]>();
-  for (const row of by === undefined ? [] : rows) {
-    const group = groups.get(row.label);
-    if (group === undefined) groups.set(row.label, [row]);
-    else group.push(row);
-  }
-  const report: CorrelateReport = {
-    path,
-    prediction,
-    target,
+  const column = (i: number, rows: readonly number[] | null): Float64Array =>
+    pick(columns.predictions[i]!, rows);
+
+  const results = options.predictions.map((prediction, i): PredictionResult => {
+    const [overall, ...groups] = parts.map(([group, rows]) =>
+      correlationRow(group, column(i, rows), pick(columns.targets, rows), optionsOf(group)),
+    );
+    return { prediction, overall: overall!, groups, means: by === 'dataset' ? meanRows(groups) : [] };
+  });
+  const pairs = pairsOf(options.predictions).map(
+    ([i, j]): ColumnPair => ({
+      a: options.predictions[i]!,
+      b: options.predictions[j]!,
+      rows: parts.map(([group, rows]) =>
+        pairRow(
+          group,
+          column(i, rows),
+          column(j, rows),
+          pick(columns.targets, rows),
+          optionsOf(group, 'pair'),
+        ),
+      ),
+    }),
+  );
+  return {
+    files: columns.tables.map(measuredFile),
+    labels: columns.labels === null ? null : measuredFile(columns.labels),
+    target: options.target,
     by: by ?? null,
     direction: lowerBetter ? 'lower-better' : 'higher-better',
     fit,
-    rows: rows.length + skipped.length,
-    skipped,
-    overall: measure(null, rows),
-    groups: [...groups].map(([group, members]) => measure(group, members)),
+    intervals: { resamples, level, seed },
+    rows: columns.rows,
+    skipped: columns.skipped,
+    unmatched: columns.unmatched,
+    imagesSha256: columns.ids === null ? null : hashOfIds(columns.ids),
+    codeVersion: options.codeVersion ?? null,
+    runs,
+    results,
+    pairs,
+    notices: [
+      ...skippedSentences(columns.skipped),
+      ...unmatchedSentences(columns),
+      ...shadowedTarget(options.target, columns),
+      ...scaleNotices(options, columns),
+      ...notices,
+    ],
   };
-  if (options.json !== undefined) await writeFileAtomic(options.json, `${JSON.stringify(report, null, 2)}\n`);
-  return report;
 }
 
-function correlationRow(
-  group: string | null,
-  rows: readonly NumberRow[],
-  direction: Direction,
-  options: CorrelateOptions & { fit: LogisticModel | 'none' },
-): CorrelationRow {
-  const scores = Float64Array.from(rows, (row) => row.values[0]!);
-  const targets = Float64Array.from(rows, (row) => row.values[1]!);
-  const oriented = targets.map((value) => direction * value);
-  const { resamples = 1000, seed = 0 } = options;
-  const intervals =
-    resamples === 0
-      ? null
-      : bootstrapIntervals(
-          rows.length,
-          { srcc: resampledSrcc(scores, oriented), plcc: resampledPlcc(scores, oriented) },
-          { resamples, rng: new Rng(seed).fork('bootstrap', 'correlate', group ?? '') },
+const measuredFile = ({ path, format, sha256, places, broken }: Table): MeasuredFile => ({
+  path,
+  format,
+  sha256,
+  rows: places.length + broken.length,
+});
+
+/** Row numbers of each group, in the order of first appearance. */
+function rowsByGroup(groups: readonly string[] | null): Map<string, number[]> {
+  const rows = new Map<string, number[]>();
+  for (const [row, group] of (groups ?? []).entries()) {
+    const members = rows.get(group);
+    if (members === undefined) rows.set(group, [row]);
+    else members.push(row);
+  }
+  return rows;
+}
+
+const pairsOf = (names: readonly string[]): [number, number][] =>
+  names.flatMap((_, i) => names.slice(i + 1).map((_, k): [number, number] => [i, i + 1 + k]));
+
+/** The chosen rows of a column, or all of them. */
+const pick = (values: Float64Array, rows: readonly number[] | null): Float64Array =>
+  rows === null ? values : Float64Array.from(rows, (row) => values[row]!);
+
+function unmatchedSentences({ unmatched }: PairedColumns): string[] {
+  if (unmatched === null) return [];
+  const sides = [
+    ['prediction(s) have no label', unmatched.predictions],
+    ['label(s) have no prediction', unmatched.labels],
+  ] as const;
+  return sides.flatMap(([what, { count, examples }]) => {
+    const more = count > examples.length ? ` and ${count - examples.length} more` : '';
+    return count === 0 ? [] : [`${count} ${what}, left out: ${examples.join(', ')}${more}`];
+  });
+}
+
+/** Predictions that bring targets of their own, beside a file of labels. */
+const shadowedTarget = (target: string, { tables, labels }: PairedColumns): string[] =>
+  labels === null
+    ? []
+    : tables
+        .filter(({ columns }) => columns.includes(target))
+        .map(
+          ({ path }) =>
+            `"${target}" is taken from ${labels.path}; the column of that name in ${path} was not used`,
         );
-  return {
-    group,
-    n: rows.length,
-    srcc: srcc(scores, oriented),
-    plcc: plcc(scores, oriented),
-    krcc: krcc(scores, oriented),
-    srccInterval: intervals?.srcc ?? null,
-    plccInterval: intervals?.plcc ?? null,
-    fit: options.fit === 'none' ? null : fitWithoutCurve(scores, targets, options.fit, direction),
-  };
-}
 
-function fitWithoutCurve(
-  scores: Float64Array,
-  targets: Float64Array,
-  model: LogisticModel,
-  direction: Direction,
-): CorrelationRow['fit'] {
-  const fit = fitLogistic(scores, targets, model, { direction });
-  if (fit.status !== 'ok') return fit;
-  const { fitted: _, ...rest } = fit;
-  return rest;
+function scaleNotices({ predictions, target }: CorrelateOptions, columns: PairedColumns): string[] {
+  const { targets, datasets } = columns;
+  const targetRange = rangeOf(targets);
+  const ofColumn = (name: string, values: Float64Array) =>
+    scalePartsNotice(name, values, datasets) ?? scaleMixNotice(name, values);
+  return [
+    ofColumn(target, targets),
+    ...predictions.flatMap((name, i) => {
+      const scores = columns.predictions[i]!;
+      return [ofColumn(name, scores), scalePairNotice(name, rangeOf(scores), target, targetRange)];
+    }),
+  ].filter((notice) => notice !== undefined);
 }

@@ -20,6 +20,12 @@ export const predictionSchema = z.strictObject({
   dataset: z.string(),
   /** The parsed score in [1, 5], or null when the answer holds none. Never a substitute. */
   score: z.number().nullable(),
+  /** Standard deviation of what `score` is the mean of: digits, level words, or several samples. */
+  scoreStd: z.number().nonnegative().optional(),
+  /** The score in `text`, where `score` is a mean. */
+  scoreWritten: z.number().optional(),
+  /** The score of each sample, null for one without. */
+  sampleScores: z.array(z.number().nullable()).optional(),
   /** The parser's verdict: "ok" beside a score, otherwise why there is none. */
   status: z.string().min(1),
   /** The whole answer, as generated. */

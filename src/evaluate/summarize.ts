@@ -55,7 +55,7 @@ export interface FailureSummary {
 export interface ConsistencySummary {
   /** Rows that state one level and hold a score in [1, 5], whose level is that of the score. */
   agreeing: Share;
-  /** Rows with a score whose reasoning states no level, or several. */
+  /** Rows with a score whose reasoning states no level, or several, or that have none. */
   withoutLevel: number;
   /** Standard deviation of the scores: a constant answer can be perfectly consistent. */
   scoreStd: Metric;
@@ -87,8 +87,9 @@ export interface Summary {
   /** Of raw scores, on the scale 1 to 5. */
   rmse: Estimate;
   mae: Estimate;
+  /** Of the predictions that have a text, those that keep the output contract. */
   format: Share;
-  /** Answers cut at the length limit. */
+  /** Texts cut at the length limit. */
   truncated: Share;
   failures: FailureSummary;
   consistency: ConsistencySummary;
@@ -99,6 +100,7 @@ export interface Summary {
 /** Everything measured about one model on one split. One prediction per image. */
 export function summarize(predictions: readonly Prediction[], options: SummaryOptions = {}): Summary {
   byImageId(predictions);
+  const written = predictions.filter(isWritten);
   const scored = predictions.filter((p): p is ScoredPrediction => p.score !== null);
   const scores = Float64Array.from(scored, (p) => p.score);
   const targets = Float64Array.from(scored, (p) => p.mos);
@@ -136,18 +138,24 @@ export function summarize(predictions: readonly Prediction[], options: SummaryOp
     krcc: estimate('krcc'),
     rmse: estimate('rmse'),
     mae: estimate('mae'),
-    format: share(predictions.filter((p) => p.wellFormed).length, predictions.length, 'prediction'),
+    format: share(written.filter((p) => p.wellFormed).length, written.length, 'prediction with a text'),
     truncated: share(
-      predictions.filter((p) => p.finishReason === 'length').length,
-      predictions.length,
-      'prediction',
+      written.filter((p) => p.finishReason === 'length').length,
+      written.length,
+      'prediction with a text',
     ),
     failures: summarizeFailures(predictions, values.srcc),
     consistency: summarizeConsistency(scored),
-    naming: summarizeNaming(predictions),
+    naming: summarizeNaming(written),
     byDistortion: summarizeByDistortion(predictions),
   };
 }
+
+/**
+ * Baselines and readings without generation give a score and no text: nothing can be said about format and naming.
+ * An empty answer, which has no score either, counts as the failure it is.
+ */
+const isWritten = ({ text, score }: Prediction): boolean => text !== '' || score === null;
 
 type ScoredPrediction = Prediction & { score: number };
 
@@ -228,7 +236,7 @@ function summarizeByDistortion(predictions: readonly Prediction[]): DistortionRo
           scored.length === 0
             ? undefinedBecause('too-few', 'no prediction has a score')
             : metricValue(sum / scored.length),
-        firstNamed: summarizeNaming(group).firstNamed,
+        firstNamed: summarizeNaming(group.filter(isWritten)).firstNamed,
       };
     });
 }

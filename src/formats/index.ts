@@ -1,4 +1,5 @@
 export * from './checkpoints.ts';
 export * from './run-folder.ts';
 export * from './safetensors.ts';
+export * from './training-images.ts';
 export * from './training-state.ts';

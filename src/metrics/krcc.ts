@@ -1,6 +1,6 @@
-import { denseRanks } from './ranks.ts';
+import { type DenseRanks, denseRanks } from './ranks.ts';
 import { correlationProblem, type Metric, metricValue, type Numbers } from './result.ts';
-import { givenOrder, orderByWord } from './sorting.ts';
+import { orderByWord } from './sorting.ts';
 
 /**
  * Kendall's tau-b, in [-1, 1], in O(n log n) by Knight's method (W. R. Knight, JASA 61, 1966): order the
@@ -8,16 +8,14 @@ import { givenOrder, orderByWord } from './sorting.ts';
  * pairs.
  */
 export function krcc(scores: Numbers, targets: Numbers): Metric {
-  return correlationProblem(scores, targets) ?? metricValue(tauB(scores, targets));
+  return correlationProblem(scores, targets) ?? metricValue(tauB(denseRanks(scores), denseRanks(targets)));
 }
 
-function tauB(scores: Numbers, targets: Numbers): number {
-  const n = scores.length;
-  const x = denseRanks(scores);
-  const y = denseRanks(targets);
-  // Stable sorts, the less important key first.
-  const byTarget = orderByWord(new Uint32Array(y.rank), givenOrder(n));
-  const order = orderByWord(new Uint32Array(x.rank), byTarget);
+/** Tau-b of pairs given by their ranks; both sides must vary. */
+export function tauB(x: DenseRanks, y: DenseRanks): number {
+  const n = x.rank.length;
+  // A stable sort keeps the order by target within equal scores.
+  const order = orderByWord(new Uint32Array(x.rank.buffer), y.order);
   let tiedBoth = 0;
   for (let i = 1, run = 0; i < n; i++) {
     const same = x.rank[order[i]!] === x.rank[order[i - 1]!] && y.rank[order[i]!] === y.rank[order[i - 1]!];

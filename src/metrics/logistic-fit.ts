@@ -40,14 +40,24 @@ export interface LogisticOptions {
   direction?: Direction;
 }
 
-const STARTS = 4;
+const STARTS = 8;
 const ROUNDS = 24;
 const ITERATIONS_PER_ROUND = 20;
 /** Rise of R^2 over one round below which a start counts as converged; it moves PLCC by less than that. */
 const SETTLED = 1e-9;
 const LARGEST_OFFSET = 300;
 const LARGEST_LOG_STEEPNESS = 5;
-const GRID_POINTS = 4096;
+/** The grid sees at most this many pairs. */
+const GRID_POINTS = 1024;
+const GRID_LOG_STEEPNESS = Array.from({ length: 20 }, (_, i) => -1.5 + i / 3);
+/** From left to right: offset u = a * centre + beyond, in standard deviations of the scores. */
+const GRID_PLACES = [
+  { centre: -3, beyond: -10 },
+  { centre: -3, beyond: -4 },
+  ...Array.from({ length: 61 }, (_, i) => ({ centre: -3 + i / 10, beyond: 0 })),
+  { centre: 3, beyond: 4 },
+  { centre: 3, beyond: 10 },
+];
 
 /**
  * Least-squares logistic mapping from scores to targets: a coarse search, then Levenberg-Marquardt from the
@@ -121,21 +131,34 @@ function search(model: LogisticModel, x: Float64Array, y: Float64Array): Candida
   return candidates.reduce((best, next) => (next.squaredError < best.squaredError ? next : best));
 }
 
-/** The best points of a grid over steepness and centre, centres beyond the data included. */
+/**
+ * The best local minima of a grid over steepness and centre, centres beyond the data included: the best points
+ * alone would be neighbours that lead to one and the same minimum.
+ */
 function coarseStarts(model: LogisticModel, x: Float64Array, y: Float64Array): Start[] {
   const stride = Math.ceil(x.length / GRID_POINTS);
   const someX = x.filter((_, i) => i % stride === 0);
   const someY = y.filter((_, i) => i % stride === 0);
-  const starts: Start[] = [];
-  for (let logSteepness = -1.5; logSteepness <= 3; logSteepness += 0.75) {
+  const grid = GRID_LOG_STEEPNESS.map((logSteepness) => {
     const a = Math.exp(logSteepness);
-    const offsets = [-2, -1, 0, 1, 2].map((centre) => a * centre);
-    for (const beyond of [4, 10]) offsets.push(2 * a + beyond, -2 * a - beyond);
-    for (const offset of offsets) {
-      starts.push({ logSteepness, offset, squaredError: squaredError(model, someX, someY, a, offset) });
+    return GRID_PLACES.map(({ centre, beyond }): Start => {
+      const offset = a * centre + beyond;
+      return { logSteepness, offset, squaredError: squaredError(model, someX, someY, a, offset) };
+    });
+  });
+  const isLowest = (row: number, column: number): boolean => {
+    const own = grid[row]![column]!.squaredError;
+    for (const neighbours of grid.slice(Math.max(0, row - 1), row + 2)) {
+      for (const { squaredError } of neighbours.slice(Math.max(0, column - 1), column + 2)) {
+        if (squaredError < own) return false;
+      }
     }
-  }
-  return starts.sort((one, other) => one.squaredError - other.squaredError).slice(0, STARTS);
+    return true;
+  };
+  return grid
+    .flatMap((places, row) => places.filter((_, column) => isLowest(row, column)))
+    .sort((one, other) => one.squaredError - other.squaredError)
+    .slice(0, STARTS);
 }
 
 function squaredError(model: LogisticModel, x: Float64Array, y: Float64Array, a: number, u: number): number {

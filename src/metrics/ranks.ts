@@ -7,6 +7,8 @@ export interface DenseRanks {
   levels: number;
   /** How many values each rank has. */
   count: Int32Array;
+  /** Indices of the values in ascending order, equal values as given. */
+  order: Uint32Array;
 }
 
 /** Dense ranks of finite values. */
@@ -16,19 +18,24 @@ export function denseRanks(values: Numbers): DenseRanks {
   const count = new Int32Array(n);
   let levels = 0;
   let previous = Number.NaN;
-  for (const i of ascendingOrder(values)) {
+  const order = ascendingOrder(values);
+  for (let at = 0; at < n; at++) {
+    const i = order[at]!;
     const value = values[i]!;
     if (value !== previous) levels++;
     previous = value;
     rank[i] = levels - 1;
     count[levels - 1]!++;
   }
-  return { rank, levels, count: count.slice(0, levels) };
+  return { rank, levels, count: count.slice(0, levels), order };
 }
 
 /** Ranks 1 .. n; tied values all get the mean of the ranks they span (the convention of Spearman with ties). */
 export function averageRanks(values: Numbers): Float64Array {
-  const { rank, levels, count } = denseRanks(values);
+  return averageOfTied(denseRanks(values));
+}
+
+export function averageOfTied({ rank, levels, count }: DenseRanks): Float64Array {
   const mean = new Float64Array(levels);
   let before = 0;
   for (let level = 0; level < levels; level++) {

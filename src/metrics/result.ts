@@ -5,6 +5,8 @@ export type UndefinedReason =
   | 'constant-scores'
   | 'constant-targets'
   | 'perfect-correlation'
+  | 'identical-predictors'
+  | 'constant-residuals'
   | 'fit-not-converged'
   | 'fit-flips-sign'
   | 'resamples-undefined'

@@ -22,23 +22,20 @@ export function ascendingOrder(values: Numbers): Uint32Array {
     high[i] = negative ? ~top : top ^ 0x80000000;
     low[i] = negative ? ~bottom : bottom;
   }
-  return orderByWord(
-    high,
-    orderByWord(
-      low,
-      Uint32Array.from({ length: n }, (_, i) => i),
-    ),
-  );
+  return orderByWord(high, orderByWord(low, givenOrder(n)));
 }
 
-/** The indices 0 .. n - 1. */
+/** The indices 0 .. n - 1. A loop: the `from` of typed arrays is many times slower. */
 export function givenOrder(n: number): Uint32Array {
   const order = new Uint32Array(n);
   for (let i = 0; i < n; i++) order[i] = i;
   return order;
 }
 
-/** Stable: sorts the indices in `order` by the 32-bit words they point to, and leaves ties as they are. */
+/**
+ * Stable: sorts the indices in `order`, a permutation of all, by the 32-bit words they point to, and leaves ties
+ * as they are.
+ */
 export function orderByWord(words: Uint32Array, order: Uint32Array): Uint32Array {
   const n = order.length;
   const bits = n < 16384 ? 8 : 16;
@@ -47,7 +44,8 @@ export function orderByWord(words: Uint32Array, order: Uint32Array): Uint32Array
   let to: Uint32Array = new Uint32Array(n);
   for (let shift = 0; shift < 32; shift += bits) {
     const start = new Uint32Array(mask + 2);
-    for (let i = 0; i < n; i++) start[((words[from[i]!]! >>> shift) & mask) + 1]!++;
+    // Counts do not depend on the order, and reading in sequence is faster.
+    for (let i = 0; i < n; i++) start[((words[i]! >>> shift) & mask) + 1]!++;
     if (start.includes(n, 1)) continue; // All share this digit.
     for (let digit = 1; digit <= mask; digit++) start[digit]! += start[digit - 1]!;
     for (let i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-import { cachedAttention, type KeyValueCache, runLoop, tf } from '../engine/index.ts';
+import { cachedAttention, type KeyValueCache, runLoop, type SharedPrefix, tf } from '../engine/index.ts';
 import {
   type DecodeContext,
   decodeStep,
@@ -27,10 +27,26 @@ export interface Decoder {
 /** Steps that the captured loop's table of uniforms has room for; more are run in several calls. */
 export const STEPS_PER_RUN = 64;
 
-/** Decoding inside one compiled loop with fused attention. Takes the tensors over. */
-export function capturedDecoder(context: DecodeContext, start: RowState, caches: KeyValueCache[]): Decoder {
-  let state: tf.Tensor[] = [...stateTensors(start), ...cacheTensors(caches)];
-  const growingAxes = [-1, -1, -1, ...caches.flatMap(() => [2, 2])];
+/**
+ * Decoding inside one compiled loop. The prompts' keys and values stay as they are; those of new tokens grow
+ * beside them. Takes the tensors over.
+ *
+ * @param prompts caches of P padded prompts, each for B / P neighbouring rows @param promptLengths [P]
+ */
+export function capturedDecoder(
+  context: DecodeContext,
+  start: RowState,
+  prompts: KeyValueCache[],
+  promptLengths: Int32Array,
+): Decoder {
+  const [, keyValueHeads, padded, headSize] = prompts[0]!.keys.shape;
+  const mask = tf.tidy(() =>
+    tf.reshape(cacheMask(promptLengths, padded, 0), [promptLengths.length, 1, 1, padded]),
+  ) as tf.Tensor4D;
+  const prefixes = prompts.map((cache): SharedPrefix => ({ ...cache, mask }));
+  const empty = (): tf.Tensor => tf.zeros([context.size, keyValueHeads, 0, headSize]);
+  let state: tf.Tensor[] = [...stateTensors(start), ...prompts.flatMap(() => [empty(), empty()])];
+  const growingAxes = [-1, -1, -1, ...prompts.flatMap(() => [2, 2])];
   return {
     async advance(uniforms, steps) {
       const table = new Float32Array(STEPS_PER_RUN * context.size);
@@ -44,7 +60,7 @@ export function capturedDecoder(context: DecodeContext, start: RowState, caches:
             maxIterations: steps,
             body: (inputs, iteration) => {
               const uniforms = tf.gather(uniformTable, tf.reshape(iteration, [1]));
-              return loopBody(context, inputs, tf.reshape(uniforms, [context.size]));
+              return loopBody(context, prefixes, inputs, tf.reshape(uniforms, [context.size]));
             },
           });
         },
@@ -62,23 +78,27 @@ export function capturedDecoder(context: DecodeContext, start: RowState, caches:
       tf.dispose([tokens, logProbabilities]);
       return result;
     },
-    dispose: () => tf.dispose(state),
+    dispose: () => tf.dispose([...state, mask, ...cacheTensors(prompts)]),
   };
 }
 
-function loopBody(context: DecodeContext, inputs: tf.Tensor[], uniforms: tf.Tensor1D) {
+function loopBody(
+  context: DecodeContext,
+  prefixes: readonly SharedPrefix[],
+  inputs: tf.Tensor[],
+  uniforms: tf.Tensor1D,
+) {
   const [tokens, finished, lengths, ...caches] = inputs as [
     tf.Tensor1D,
     tf.Tensor1D,
     tf.Tensor1D,
     ...tf.Tensor4D[],
   ];
-  const total = tf.add(tf.max(lengths), tf.scalar(1, 'int32')) as tf.Scalar;
   const grown: tf.Tensor4D[] = [];
   const result = decodeStep(context, { tokens, finished, lengths }, uniforms, (layer, q, k, v) => {
-    const cache = { keys: caches[2 * layer]!, values: caches[2 * layer + 1]! };
-    const attended = cachedAttention(q, k, v, cache, lengths, total);
-    grown.push(attended.cache.keys, attended.cache.values);
+    const recent = { keys: caches[2 * layer]!, values: caches[2 * layer + 1]! };
+    const attended = cachedAttention(q, k, v, prefixes[layer]!, recent);
+    grown.push(attended.recent.keys, attended.recent.values);
     return attended.mixed;
   });
   const { state } = result;

@@ -59,6 +59,9 @@ export function startDecoding(
   const deltas = perRow(batch.ropeDeltas);
   const highest = lengths.reduce((most, length, row) => Math.max(most, length + deltas[row]!), 0);
   const { vocabularySize } = model.config.text;
+  const decoding = options.decoding ?? (tf.getBackend() === 'onnx' ? 'captured' : 'stepwise');
+  // Rows that fill up the batch belong to no prompt's share.
+  const sharesPrompts = decoding === 'captured' && rows.used === rows.size;
   const isEnd = new Int32Array(vocabularySize);
   for (const id of model.tokenizer.endOfSequenceIds) isEnd[id] = 1;
   const started = tidyKeeping(() => {
@@ -82,20 +85,18 @@ export function startDecoding(
       tf.tensor1d(lengths, 'int32'),
       tf.tensor1d(uniforms),
     );
-    const repeatedCaches = caches.map(
-      ({ keys, values }): KeyValueCache => ({ keys: repeated(keys), values: repeated(values) }),
-    );
-    return { context, first, caches: repeatedCaches };
+    const repeatedCaches = (): KeyValueCache[] =>
+      caches.map(({ keys, values }) => ({ keys: repeated(keys), values: repeated(values) }));
+    return { context, first, caches: sharesPrompts ? caches : repeatedCaches() };
   }, tensorsOfStart);
   const { context, first, caches } = started;
   try {
     const tokens = first.state.tokens.dataSync() as Int32Array;
     const logProbabilities = first.logProbabilities.dataSync() as Float32Array;
     first.logProbabilities.dispose();
-    const decoding = options.decoding ?? (tf.getBackend() === 'onnx' ? 'captured' : 'stepwise');
     const decoder =
       decoding === 'captured'
-        ? capturedDecoder(context, first.state, caches)
+        ? capturedDecoder(context, first.state, caches, sharesPrompts ? batch.lengths : lengths)
         : stepwiseDecoder(context, first.state, caches, lengths);
     return { context, decoder, tokens, logProbabilities };
   } catch (error) {

@@ -3,6 +3,7 @@ import { CheckpointError, InputError, type RgbImage } from '../core/index.ts';
 import { resizeBicubic } from './bicubic.ts';
 import { readJsonFile } from './config.ts';
 import { smartResize } from './smart-resize.ts';
+import { VIEW_COUNTS, type ViewSettings } from './views.ts';
 
 /** What preprocessor_config.json says about images; it belongs to the weights and is saved with them. */
 export interface ImageProcessorConfig {
@@ -13,6 +14,8 @@ export interface ImageProcessorConfig {
   maxPixels: number;
   imageMean: [number, number, number];
   imageStd: [number, number, number];
+  /** How pictures are cut before they are shown, null for whole pictures. Trained with, so saved with the weights. */
+  views: ViewSettings | null;
   source: Readonly<Record<string, unknown>>;
 }
 
@@ -28,6 +31,8 @@ export interface ProcessedImage {
   grid: Grid;
 }
 
+const VIEWS_KEY = 'q_ponder_views';
+
 const mean = z.number().min(-100).max(100);
 const std = z.number().min(1e-3, 'must be positive, from 0.001').max(100);
 /** Far above any released processor; a picture of a size beyond it would take the machine's memory. */
@@ -42,6 +47,14 @@ const schema = z.object({
   size: z.object({ shortest_edge: pixels.optional(), longest_edge: pixels.optional() }).nullish(),
   image_mean: z.tuple([mean, mean, mean]).default([0.48145466, 0.4578275, 0.40821073]),
   image_std: z.tuple([std, std, std]).default([0.26862954, 0.26130258, 0.27577711]),
+  // A key of our own, which other readers of the file pass over.
+  [VIEWS_KEY]: z
+    .strictObject({
+      short_side: z.int().min(1).max(4096),
+      crop: z.int().min(1).max(4096),
+      count: z.union(VIEW_COUNTS.map((count) => z.literal(count))),
+    })
+    .nullish(),
 });
 
 export function parseProcessorConfig(
@@ -61,7 +74,8 @@ export function parseProcessorConfig(
       `${origin} is not a usable image processor: min_pixels ${minPixels} is above max_pixels ${maxPixels}`,
     );
   }
-  return {
+  const views = p[VIEWS_KEY] ?? null;
+  const config = {
     patchSize: p.patch_size,
     temporalPatchSize: p.temporal_patch_size,
     mergeSize: p.merge_size,
@@ -69,8 +83,39 @@ export function parseProcessorConfig(
     maxPixels,
     imageMean: p.image_mean,
     imageStd: p.image_std,
+    views: null,
     source: json as Record<string, unknown>,
   };
+  if (views === null) return config;
+  return withViews(config, { shortSide: views.short_side, crop: views.crop, count: views.count }, origin);
+}
+
+/**
+ * The same processor with another way to look at pictures. CheckpointError where a view does not fit the picture
+ * or is not what the processor would leave as it is.
+ */
+export function withViews(
+  config: ImageProcessorConfig,
+  views: ViewSettings,
+  origin = 'the views',
+): ImageProcessorConfig {
+  const { shortSide, crop, count } = views;
+  const unit = config.patchSize * config.mergeSize;
+  const problem =
+    crop > shortSide
+      ? `the crop ${crop} is larger than the short side ${shortSide}`
+      : crop % unit !== 0
+        ? `the crop ${crop} is no multiple of ${unit}, the merged patch`
+        : crop * crop > config.maxPixels || crop * crop < config.minPixels
+          ? `the crop ${crop} has ${crop * crop} pixels, the processor takes ${config.minPixels} to ${config.maxPixels}`
+          : null;
+  if (problem !== null) {
+    throw new CheckpointError(`${origin}: ${problem}`, {
+      hint: `choose a multiple of ${unit} up to ${Math.floor(Math.sqrt(config.maxPixels) / unit) * unit} as crop`,
+    });
+  }
+  const written = { short_side: shortSide, crop, count };
+  return { ...config, views, source: { ...config.source, [VIEWS_KEY]: written } };
 }
 
 export async function readProcessorConfig(path: string): Promise<ImageProcessorConfig> {

@@ -19,5 +19,6 @@ export * from './sequence.ts';
 export * from './smart-resize.ts';
 export * from './text.ts';
 export * from './tokenizer.ts';
+export * from './views.ts';
 export * from './vision.ts';
 export * from './vision-plan.ts';

@@ -1,4 +1,4 @@
-import { tf } from '../engine/index.ts';
+import { rmsNorm as fusedRmsNorm, tf } from '../engine/index.ts';
 import { type Parameters, parameter } from './parameters.ts';
 
 /** x W^T + b for x [n, in] and a Hugging Face weight [out, in]; the bias is used where the model has one. */
@@ -11,8 +11,7 @@ export function linear(parameters: Parameters, name: string, x: tf.Tensor2D): tf
 
 /** x / sqrt(mean(x^2) + epsilon) * gain over the last axis (Zhang & Sennrich 2019). */
 export function rmsNorm(parameters: Parameters, name: string, x: tf.Tensor2D, epsilon: number): tf.Tensor2D {
-  const scale = tf.rsqrt(tf.add(tf.mean(tf.square(x), -1, true), epsilon));
-  return tf.mul(tf.mul(x, scale), parameter(parameters, `${name}.weight`));
+  return fusedRmsNorm(x, parameter(parameters, `${name}.weight`) as tf.Tensor1D, epsilon);
 }
 
 /** down(silu(gate(x)) * up(x)), the gated MLP of both towers (Shazeer 2020). */
@@ -28,17 +27,13 @@ export interface Rotary<T> {
   sin: T;
 }
 
-/**
- * Rotary position embedding over the last axis, pairs (i, i + D/2) as in rotate_half. The sign of
- * rotate_half is in the sin table, so that swapping the halves is all that is left to do here.
- */
-export function rotate<T extends tf.Tensor>(x: T, { cos, sin }: Rotary<tf.Tensor>): T {
-  const half = x.shape[x.rank - 1]! / 2;
-  const begin = x.shape.map(() => 0);
-  const size = x.shape.map((n, axis) => (axis === x.rank - 1 ? half : n));
-  const first = tf.slice(x, begin, size);
-  const second = tf.slice(x, [...begin.slice(1), half], size);
-  return tf.add(tf.mul(x, cos), tf.mul(tf.concat([second, first], -1), sin));
+/** The tables [n, headSize] without what they hold twice, as the engine's `rotate` takes them: [n, headSize / 2]. */
+export function halfTables({ cos, sin }: Rotary<tf.Tensor>): Rotary<tf.Tensor2D> {
+  const size = cos.shape[cos.rank - 1]!;
+  const rows = cos.size / size;
+  const half = (table: tf.Tensor, begin: number): tf.Tensor2D =>
+    tf.slice(tf.reshape(table, [rows, size]) as tf.Tensor2D, [0, begin], [rows, size / 2]);
+  return { cos: half(cos, 0), sin: half(sin, size / 2) };
 }
 
 /**

@@ -1,6 +1,6 @@
-import { tf } from '../engine/index.ts';
+import { rotate, tf } from '../engine/index.ts';
 import type { TextConfig } from './config.ts';
-import { attention, linear, type Rotary, rmsNorm, rotate, swiGlu } from './layers.ts';
+import { attention, halfTables, linear, type Rotary, rmsNorm, swiGlu } from './layers.ts';
 import { type Parameters, parameter } from './parameters.ts';
 
 /**
@@ -23,11 +23,7 @@ export function languageForward(
   attend: Attend,
 ): tf.Tensor3D {
   const [batch, length, hidden] = embeddings.shape;
-  const perHead: [number, number, number, number] = [batch, length, 1, config.headSize];
-  const tables: Rotary<tf.Tensor> = {
-    cos: tf.reshape(rotary.cos, perHead),
-    sin: tf.reshape(rotary.sin, perHead),
-  };
+  const tables = halfTables(rotary);
   let x = tf.reshape(embeddings, [batch * length, hidden]) as tf.Tensor2D;
   for (let layer = 0; layer < config.layers; layer++) {
     x = block(parameters, config, layer, batch, x, tables, attend);
@@ -42,7 +38,7 @@ function block(
   layer: number,
   batch: number,
   x: tf.Tensor2D,
-  tables: Rotary<tf.Tensor>,
+  { cos, sin }: Rotary<tf.Tensor2D>,
   attend: Attend,
 ): tf.Tensor2D {
   const name = `model.layers.${layer}`;
@@ -59,8 +55,8 @@ function block(
   const headsFirst = (t: tf.Tensor4D): tf.Tensor4D => tf.transpose(t, [0, 2, 1, 3]);
   const mixed = attend(
     layer,
-    headsFirst(rotate(project('q', heads), tables)),
-    headsFirst(rotate(project('k', keyValueHeads), tables)),
+    headsFirst(rotate(project('q', heads), cos, sin)),
+    headsFirst(rotate(project('k', keyValueHeads), cos, sin)),
     headsFirst(project('v', keyValueHeads)),
   );
   const joined = tf.reshape(headsFirst(mixed), [batch * length, heads * headSize]) as tf.Tensor2D;

@@ -1,6 +1,6 @@
-import { tf } from '../engine/index.ts';
+import { rotate, tf } from '../engine/index.ts';
 import type { VisionConfig } from './config.ts';
-import { attention, linear, type Rotary, rmsNorm, rotate, swiGlu } from './layers.ts';
+import { attention, halfTables, linear, type Rotary, rmsNorm, swiGlu } from './layers.ts';
 import { type Parameters, parameter } from './parameters.ts';
 import type { VisionPlan } from './vision-plan.ts';
 
@@ -21,8 +21,8 @@ export function visionForward(
 ): tf.Tensor3D {
   const batch = patches.shape[0] / plan.patches;
   const headSize = config.hiddenSize / config.heads;
-  const tableShape: [number, number, number, number] = [plan.patches, 1, 1, headSize];
-  const rotary = { cos: tf.tensor(plan.cos, tableShape), sin: tf.tensor(plan.sin, tableShape) };
+  const tables: [number, number] = [plan.patches, headSize];
+  const rotary = halfTables({ cos: tf.tensor2d(plan.cos, tables), sin: tf.tensor2d(plan.sin, tables) });
   const kernel = parameter(parameters, 'visual.patch_embed.proj.weight');
   const flat = tf.reshape(kernel, [config.hiddenSize, patches.shape[1]]) as tf.Tensor2D;
   let x: tf.Tensor2D = tf.matMul(patches, flat, false, true);
@@ -47,14 +47,21 @@ function visionAttention(
   plan: VisionPlan,
   batch: number,
   x: tf.Tensor2D,
-  rotary: Rotary<tf.Tensor>,
+  rotary: Rotary<tf.Tensor2D>,
   whole: boolean,
 ): tf.Tensor2D {
   const { heads, hiddenSize } = config;
   const n = plan.patches;
   const size = hiddenSize / heads;
   const qkv = tf.reshape(linear(parameters, `${name}.qkv`, x), [batch, n, 3, heads, size]);
-  const qk = rotate(tf.slice(qkv, [0, 0, 0, 0, 0], [batch, n, 2, heads, size]), rotary);
+  const unrotated = tf.reshape(tf.slice(qkv, [0, 0, 0, 0, 0], [batch, n, 2, heads, size]), [
+    batch,
+    n,
+    2 * heads,
+    size,
+  ]);
+  const rotated = rotate(unrotated as tf.Tensor4D, rotary.cos, rotary.sin);
+  const qk = tf.reshape(rotated, [batch, n, 2, heads, size]);
   const v = tf.slice(qkv, [0, 0, 2, 0, 0], [batch, n, 1, heads, size]);
   const groups = whole ? [{ start: 0, windows: 1, length: n }] : plan.groups;
   const outputs = groups.map(({ start, windows, length }) => {

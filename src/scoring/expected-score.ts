@@ -1,15 +1,10 @@
-import { type Completion, levelOfScore, type Tokenizer } from '../core/index.ts';
-import {
-  appendTokens,
-  lastTokenLogProbabilities,
-  type Sequence,
-  type VisionLanguageModel,
-} from '../model/index.ts';
+import { type Completion, levelOfScore } from '../core/index.ts';
+import { appendTokens, type Sequence, type VisionLanguageModel } from '../model/index.ts';
+import { digitDistributions } from './readings/digits.ts';
+import type { Distribution } from './readings/distribution.ts';
+import { levelDistribution, levelLogProbabilities } from './readings/levels.ts';
+import { textUpToAnswer, textUpToLevel, tokensUpTo } from './readings/stems.ts';
 import type { ScoreResult } from './result.ts';
-
-const ANSWER_TAG = '<answer>';
-const FIRST_DIGITS = [1, 2, 3, 4, 5];
-const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /**
  * Mean and spread of the score distribution that the model holds after its own greedy reasoning:
@@ -21,38 +16,54 @@ const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
  * @param results the same, read by `readCompletion`
  * @returns results with `score`, `level` and `std` replaced and the score as written in `scoreWritten`; a result without an answer stays as it is
  */
-export async function withExpectedScores(
+export function withExpectedScores(
   model: VisionLanguageModel,
   prompts: readonly Sequence[],
   completions: readonly Completion[],
   results: readonly ScoreResult[],
 ): Promise<ScoreResult[]> {
-  const { tokenizer } = model;
-  const digitId = (digit: number): number => {
-    const [id, ...rest] = tokenizer.encode(String(digit));
-    if (id === undefined || rest.length > 0) throw new RangeError(`digit ${digit} is not one token`);
-    return id;
-  };
-  const ids = DIGITS.map(digitId);
-  const readable = results.flatMap((result, index) => (result.status === 'ok' ? [index] : []));
-  if (readable.length === 0) return [...results];
+  return afterReasoning(model, prompts, completions, results, textUpToAnswer, (stems) =>
+    digitDistributions(model, stems),
+  );
+}
 
-  const stems = readable.map((index) =>
-    appendTokens(prompts[index]!, idsUpToAnswer(completions[index]!, tokenizer), 'action'),
+/**
+ * The same over the five level words, at the place where the model's own greedy reasoning states its level: the
+ * reading of Q-Align (its eq. 3) and DeQA-Score, 1 for "bad" to 5 for "excellent". Where the reasoning states no
+ * level, it is asked for behind it with the shipped wording.
+ */
+export function withLevelScores(
+  model: VisionLanguageModel,
+  prompts: readonly Sequence[],
+  completions: readonly Completion[],
+  results: readonly ScoreResult[],
+): Promise<ScoreResult[]> {
+  const upTo = (text: string, result: ScoreResult): string =>
+    textUpToLevel({ text, reasoning: result.reasoning });
+  return afterReasoning(model, prompts, completions, results, upTo, async (stems) =>
+    (await levelLogProbabilities(model, stems)).map(levelDistribution),
   );
-  const point = tokenizer.encode('.');
-  const first = await lastTokenLogProbabilities(model, stems, {});
-  const second = await lastTokenLogProbabilities(
-    model,
-    stems.flatMap((stem) => FIRST_DIGITS.map((d) => appendTokens(stem, [ids[d]!, ...point], 'action'))),
-    {},
-  );
+}
+
+/** Replaces the score of each answered result by the mean of a distribution read in the middle of its text. */
+async function afterReasoning(
+  model: VisionLanguageModel,
+  prompts: readonly Sequence[],
+  completions: readonly Completion[],
+  results: readonly ScoreResult[],
+  upTo: (text: string, result: ScoreResult) => string,
+  read: (stems: Sequence[]) => Promise<Distribution[]>,
+): Promise<ScoreResult[]> {
+  const answered = results.flatMap((result, index) => (result.status === 'ok' ? [index] : []));
+  const stems = answered.map((index) => {
+    const completion = completions[index]!;
+    const beginning = upTo(completion.text, results[index]!);
+    return appendTokens(prompts[index]!, tokensUpTo(completion, beginning, model.tokenizer), 'action');
+  });
+  const distributions = await read(stems);
   const updated = [...results];
-  readable.forEach((index, row) => {
-    const { mean, std } = scoreDistribution(
-      FIRST_DIGITS.map((d) => first[row]![ids[d]!]!),
-      FIRST_DIGITS.map((_, i) => ids.map((id) => second[row * FIRST_DIGITS.length + i]![id]!)),
-    );
+  answered.forEach((index, row) => {
+    const { mean, std } = distributions[row]!;
     const score = Math.min(5, Math.max(1, mean));
     const written = results[index]!;
     updated[index] = {
@@ -64,53 +75,4 @@ export async function withExpectedScores(
     };
   });
   return updated;
-}
-
-/**
- * Mean and standard deviation of the score, the third digit at its mean.
- *
- * @param first log-probabilities of the first digits 1 to 5, up to a constant
- * @param second for each of these, log-probabilities of the digits 0 to 9 after the point, up to a constant
- */
-export function scoreDistribution(
-  first: readonly number[],
-  second: readonly (readonly number[])[],
-): { mean: number; std: number } {
-  const p1 = normalised(first);
-  let mean = 0;
-  let square = 0;
-  FIRST_DIGITS.forEach((d1, i) => {
-    const p2 = normalised(second[i]!);
-    DIGITS.forEach((d2) => {
-      const value = Math.min(5, d1 + d2 / 10 + 0.045);
-      const p = p1[i]! * p2[d2]!;
-      mean += p * value;
-      square += p * value * value;
-    });
-  });
-  return { mean, std: Math.sqrt(Math.max(0, square - mean * mean)) };
-}
-
-/**
- * The tokens up to the last answer tag, as they were sampled: other tokens of the same text would be another
- * state of the model. Only where a token reaches beyond the tag is the text encoded anew.
- */
-function idsUpToAnswer({ tokenIds, text }: Completion, tokenizer: Tokenizer): number[] {
-  const prefix = text.slice(0, text.lastIndexOf(ANSWER_TAG) + ANSWER_TAG.length);
-  let ids: number[] | null = null;
-  for (let end = tokenIds.length; end > 0; end--) {
-    const shorter = tokenIds.slice(0, end);
-    const written = tokenizer.decode(shorter);
-    if (written === prefix) ids = shorter;
-    if (written.length < prefix.length) break;
-  }
-  return ids ?? tokenizer.encode(prefix);
-}
-
-/** Softmax of log-probabilities. */
-function normalised(logProbabilities: readonly number[]): number[] {
-  const highest = Math.max(...logProbabilities);
-  const weights = logProbabilities.map((value) => Math.exp(value - highest));
-  const total = weights.reduce((sum, value) => sum + value, 0);
-  return weights.map((value) => value / total);
 }

@@ -6,10 +6,28 @@ import type { NamedDistortion } from '../data/index.ts';
  * - `greedy`: the most likely tokens; the score is the number the model writes.
  * - `expected`: greedy reasoning, then the mean of the model's distribution over the answer's digits; finer
  *   than greedy, and as deterministic.
- * - `sampled`: one answer drawn at a temperature.
+ * - `sampled`: answers drawn at a temperature; the mean of their scores where there are several.
  */
 export const SCORE_MODES = ['greedy', 'expected', 'sampled'] as const;
 export type ScoreMode = (typeof SCORE_MODES)[number];
+
+/**
+ * The same and further readings, for comparison with the field:
+ * - `levels`: greedy reasoning, then the mean over the five level words at the place where it states its level
+ *   (Q-Align, DeQA-Score). Without an answer there is none.
+ * - `expected-direct`: no reasoning; the mean over the digits right after a forced answer tag.
+ * - `levels-direct`: no reasoning; the mean over the level words after a forced wording.
+ * - `good-poor`: no reasoning; softmax over "good" and "poor" after the same wording, as 1 + 4 p (Q-Bench).
+ * The direct ones generate nothing: each costs a forward pass or two over a prompt and its beginnings of answers.
+ */
+export const SCORING_MODES = [
+  ...SCORE_MODES,
+  'levels',
+  'expected-direct',
+  'levels-direct',
+  'good-poor',
+] as const;
+export type ScoringMode = (typeof SCORING_MODES)[number];
 
 export interface ScoreResult {
   /**
@@ -32,8 +50,12 @@ export interface ScoreResult {
   /** The whole output. */
   text: string;
   finishReason: FinishReason;
-  /** Mode `expected` only: the score that the model wrote, which `score` replaces. */
+  /** The score in `text`, where `score` is a mean that replaces it: `expected`, `levels`, several samples. */
   scoreWritten?: number;
-  /** Standard deviation of the distribution over the answer's digits; mode `expected` only. */
+  /** Standard deviation of what `score` is the mean of: digits, level words, or the scores of the samples. */
   std?: number;
+  /** Where several answers were drawn: how many, and the score of each, null for one without. */
+  samples?: { drawn: number; scores: (number | null)[] };
+  /** Where several views of the picture were scored: the score of each, the centre first. */
+  views?: number[];
 }

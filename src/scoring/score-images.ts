@@ -1,22 +1,30 @@
 import { ConfigError, type Progress, type RgbImage, Rng, silentProgress } from '../core/index.ts';
 import type { RenderedPrompt } from '../data/index.ts';
 import {
+  fixedViews,
   generate,
   preprocess,
   promptSequence,
   type Sequence,
   type VisionLanguageModel,
 } from '../model/index.ts';
-import { withExpectedScores } from './expected-score.ts';
+import { withExpectedScores, withLevelScores } from './expected-score.ts';
+import { mergeViews } from './merge-views.ts';
 import { readCompletion } from './read-completion.ts';
-import { SCORE_MODES, type ScoreMode, type ScoreResult } from './result.ts';
+import { directResults } from './readings/direct.ts';
+import { meanOfSamples } from './readings/samples.ts';
+import { SCORING_MODES, type ScoreResult, type ScoringMode } from './result.ts';
 
 export interface ScoreImagesOptions {
-  mode?: ScoreMode;
+  mode?: ScoringMode;
   /** `sampled` only. Default 1. */
   temperature?: number;
   topP?: number;
   seed?: number;
+  /** `sampled` only: answers drawn for each image; the score is their mean. Default 1. */
+  samples?: number;
+  /** Place of the first image in a longer series that is scored part by part; decides what `sampled` draws. */
+  firstIndex?: number;
   /** Default 96. */
   maxNewTokens?: number;
   /** Images per forward pass; changes speed and memory, and which numbers `sampled` draws. Default 64. */
@@ -27,13 +35,15 @@ export interface ScoreImagesOptions {
 
 /** ConfigError for an option that cannot be carried out: the library is called from plain JavaScript too. */
 export function requireScoreOptions(options: ScoreImagesOptions): void {
-  const { mode, temperature, topP, seed, maxNewTokens, batchSize } = options;
+  const { mode, temperature, topP, seed, samples, firstIndex, maxNewTokens, batchSize } = options;
   const count = (value: number): boolean => Number.isInteger(value) && value >= 1;
   const checks: [string, unknown, boolean, string][] = [
-    ['mode', mode, SCORE_MODES.some((known) => known === mode), SCORE_MODES.join(', ')],
+    ['mode', mode, SCORING_MODES.some((known) => known === mode), SCORING_MODES.join(', ')],
     ['temperature', temperature, Number.isFinite(temperature) && temperature! > 0, 'a number above 0'],
     ['topP', topP, topP! > 0 && topP! <= 1, 'a number in (0, 1]'],
     ['seed', seed, Number.isFinite(seed), 'a number'],
+    ['samples', samples, count(samples!), 'a whole number from 1'],
+    ['firstIndex', firstIndex, firstIndex === 0 || count(firstIndex!), 'a whole number from 0'],
     ['maxNewTokens', maxNewTokens, count(maxNewTokens!), 'a whole number from 1'],
     ['batchSize', batchSize, count(batchSize!), 'a whole number from 1'],
   ];
@@ -42,6 +52,10 @@ export function requireScoreOptions(options: ScoreImagesOptions): void {
     throw new ConfigError(`${name} is ${JSON.stringify(value) ?? String(value)}, allowed is ${allowed}`);
   }
 }
+
+/** What the model is shown of a picture: the whole, or the views that its processor asks for. */
+const shownViews = ({ processor: { views } }: VisionLanguageModel, image: RgbImage): RgbImage[] =>
+  views === null ? [image] : fixedViews(image, views);
 
 /** A prompt about one picture as token ids, in the model's own chat template. */
 export function questionSequence(
@@ -64,23 +78,44 @@ export async function scoreImages(
   options: ScoreImagesOptions = {},
 ): Promise<ScoreResult[]> {
   requireScoreOptions(options);
-  const { mode = 'greedy', temperature = 1, topP = 1, seed = 0, maxNewTokens = 96, batchSize = 64 } = options;
+  const { mode = 'greedy', samples = 1, firstIndex = 0, batchSize = 64 } = options;
   const progress = options.progress ?? silentProgress;
+  const perImage = (mode === 'sampled' ? samples : 1) * (model.processor.views?.count ?? 1);
+  const atOnce = Math.max(1, Math.floor(batchSize / perImage));
   const results: ScoreResult[] = [];
-  for (let at = 0; at < images.length; at += batchSize) {
+  for (let at = 0; at < images.length; at += atOnce) {
     options.signal?.throwIfAborted();
-    const prompts = images.slice(at, at + batchSize).map((image) => questionSequence(model, prompt, image));
-    const completions = await generate(model, prompts, {
-      maxNewTokens,
-      temperature: mode === 'sampled' ? temperature : 0,
-      topP: mode === 'sampled' ? topP : 1,
-      rng: new Rng(seed).fork('score', at),
-    });
-    const read = completions.map(([completion]) => readCompletion(completion!));
-    results.push(
-      ...(mode === 'expected' ? await withExpectedScores(model, prompts, completions.flat(), read) : read),
-    );
+    const shown = images.slice(at, at + atOnce).map((image) => shownViews(model, image));
+    const prompts = shown.flat().map((view) => questionSequence(model, prompt, view));
+    const answers = await scorePrompts(model, prompts, mode, options, firstIndex + at);
+    for (const views of shown) results.push(mergeViews(answers.splice(0, views.length)));
     progress.update(results.length);
   }
   return results;
+}
+
+/** Scores one batch; `place` names its draws. */
+async function scorePrompts(
+  model: VisionLanguageModel,
+  prompts: readonly Sequence[],
+  mode: ScoringMode,
+  { temperature = 1, topP = 1, seed = 0, samples = 1, maxNewTokens = 96 }: ScoreImagesOptions,
+  place: number,
+): Promise<ScoreResult[]> {
+  if (mode === 'expected-direct' || mode === 'levels-direct' || mode === 'good-poor') {
+    return directResults(model, prompts, mode);
+  }
+  const sampled = mode === 'sampled';
+  const drawn = await generate(model, prompts, {
+    maxNewTokens,
+    temperature: sampled ? temperature : 0,
+    topP: sampled ? topP : 1,
+    samplesPerPrompt: sampled ? samples : 1,
+    rng: new Rng(seed).fork('score', place),
+  });
+  if (sampled && samples > 1) return drawn.map((answers) => meanOfSamples(answers.map(readCompletion)));
+  const completions = drawn.map(([completion]) => completion!);
+  const read = completions.map(readCompletion);
+  if (mode === 'expected') return withExpectedScores(model, prompts, completions, read);
+  return mode === 'levels' ? withLevelScores(model, prompts, completions, read) : read;
 }

@@ -8,17 +8,19 @@ import {
   disposeParameters,
   loadModel,
   requireRgbImage,
+  requireViewable,
   resizeForModel,
+  scaleForViews,
   smartResize,
   type VisionLanguageModel,
 } from '../model/index.ts';
-import type { ScoreMode, ScoreResult } from './result.ts';
+import type { ScoreResult, ScoringMode } from './result.ts';
 import { requireScoreOptions, type ScoreImagesOptions, scoreImages } from './score-images.ts';
 
 export interface ScorerOptions {
   /** Checkpoint folder in Hugging Face layout, or a model that is loaded already. */
   model: string | VisionLanguageModel;
-  mode?: ScoreMode;
+  mode?: ScoringMode;
   /** Name of a shipped prompt. Default `student/quality.v1`, the one the stages train with. */
   prompt?: string;
   /** Used only when the engine does not run yet. */
@@ -32,7 +34,7 @@ export interface ScorerProvenance {
   /** SHA-256 of model.safetensors; null for a model given in memory. */
   modelSha256: string | null;
   prompt: { id: string; version: number; hash: string };
-  mode: ScoreMode;
+  mode: ScoringMode;
 }
 
 export interface Scorer {
@@ -80,17 +82,22 @@ export async function createScorer(options: ScorerOptions): Promise<Scorer> {
   const own = typeof options.model === 'string';
   const model = typeof options.model === 'string' ? await loadModel(options.model) : options.model;
   const modelSha256 = own ? await hashOf(join(model.folder, 'model.safetensors')) : null;
-  const { patchSize, mergeSize, minPixels, maxPixels } = model.processor;
+  const { patchSize, mergeSize, minPixels, maxPixels, views } = model.processor;
   const limits = { factor: patchSize * mergeSize, minPixels, maxPixels };
   let closed = false;
 
   const requireScorable = (image: RgbImage): void => {
     requireRgbImage(image);
-    smartResize(image.height, image.width, limits);
+    if (views === null) smartResize(image.height, image.width, limits);
+    else requireViewable(image, views);
   };
 
   function shrink(image: RgbImage): RgbImage {
     requireRgbImage(image);
+    if (views !== null) {
+      requireViewable(image, views);
+      return Math.min(image.width, image.height) > views.shortSide ? scaleForViews(image, views) : image;
+    }
     const target = smartResize(image.height, image.width, limits);
     const again = smartResize(target.height, target.width, limits);
     // Long strips are resized once more by a second pass: these stay as they are, for the score's sake.

@@ -16,6 +16,8 @@ export interface DistillOptions {
   reference?: (record: TeachingRecord) => string;
   /** Requests in flight. Rows keep the order of the records whatever it is. Default 1. */
   concurrency?: number;
+  /** Answers asked for about each record. Default 1. */
+  answersPerImage?: number;
   /** Share of records without an answer (the teacher threw) above which the distillation fails. Default 0.05. */
   maxFailureShare?: number;
   /** Files to write; nothing is written without. */
@@ -28,6 +30,8 @@ export interface DistillReport extends FilterSummary {
   prompt: { id: string; version: number; hash: string };
   filters: FilterConfig;
   records: number;
+  /** Answers asked for: `records` times the answers per image. */
+  asked: number;
   /** Records that the teacher gave no answer to, with why. They have no row. */
   failed: { id: string; reason: string }[];
   /** Defects that a simulated teacher built in, and how many of those answers were refused. */
@@ -60,14 +64,17 @@ export async function distill(
   options: DistillOptions,
 ): Promise<Distillation> {
   const { prompt, progress = silentProgress } = options;
-  const outcomes: Outcome[] = new Array(records.length);
+  const perImage = options.answersPerImage ?? 1;
+  const total = records.length * perImage;
+  const recordOf = (at: number): TeachingRecord => records[Math.floor(at / perImage)]!;
+  const outcomes: Outcome[] = new Array(total);
   const takesReference = prompt.slots.includes('reference');
   let next = 0;
   let done = 0;
 
-  async function teach(record: TeachingRecord): Promise<Outcome> {
+  async function teach(record: TeachingRecord, sample: number): Promise<Outcome> {
     const slots = takesReference ? { reference: options.reference?.(record) ?? '' } : {};
-    const request = { record, prompt: renderPrompt(prompt, slots) };
+    const request = { record, prompt: renderPrompt(prompt, slots), sample };
     let answer: TeacherAnswer;
     try {
       answer = await teacher.answer(request);
@@ -79,14 +86,14 @@ export async function distill(
   }
 
   async function work(): Promise<void> {
-    while (next < records.length) {
+    while (next < total) {
       const at = next++;
-      outcomes[at] = await teach(records[at] as TeachingRecord);
+      outcomes[at] = await teach(recordOf(at), at % perImage);
       progress.update(++done);
     }
   }
 
-  progress.start(`distill (${teacher.name})`, records.length);
+  progress.start(`distill (${teacher.name})`, total);
   try {
     await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? 1) }, work));
   } finally {
@@ -97,7 +104,7 @@ export async function distill(
   const rows = answered.filter(({ row }) => row.accepted).map(({ row }) => row);
   const rejected = answered.filter(({ row }) => !row.accepted).map(({ row }) => row);
   const failed = outcomes.flatMap((outcome, i) =>
-    'failure' in outcome ? [{ id: (records[i] as TeachingRecord).id, reason: outcome.failure }] : [],
+    'failure' in outcome ? [{ id: recordOf(i).id, reason: outcome.failure }] : [],
   );
   const planted: DistillReport['planted'] = {};
   for (const { answer, row } of answered) {
@@ -112,6 +119,7 @@ export async function distill(
     prompt: { id: prompt.id, version: prompt.version, hash: prompt.hash },
     filters,
     records: records.length,
+    asked: total,
     ...summarizeFilters(answered.map(({ rejections }) => rejections)),
     failed,
     planted,
@@ -126,9 +134,9 @@ export async function distill(
     await writeFileAtomic(options.output.report, `${JSON.stringify(report, null, 2)}\n`);
   }
   const limit = options.maxFailureShare ?? 0.05;
-  if (failed.length > limit * records.length) {
+  if (failed.length > limit * total) {
     throw new InputError(
-      `the teacher ${teacher.name} gave no answer to ${failed.length} of ${records.length} records, allowed is a share of ${limit}; first: ${failed[0]?.id}: ${failed[0]?.reason}`,
+      `the teacher ${teacher.name} gave no answer to ${failed.length} of ${total} questions, allowed is a share of ${limit}; first: ${failed[0]?.id}: ${failed[0]?.reason}`,
       { hint: 'mend the teacher or raise maxFailureShare' },
     );
   }

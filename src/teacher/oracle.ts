@@ -82,6 +82,7 @@ export function createOracleTeacher(settings: z.input<typeof oracleConfigSchema>
     name: 'oracle',
     version: '1',
     seed: config.seed,
-    answer: async ({ record }) => oracleAnswer(record, config),
+    answer: async ({ record, sample }) =>
+      oracleAnswer(record, sample === 0 ? config : { ...config, seed: `${config.seed}/${sample}` }),
   };
 }

@@ -49,6 +49,8 @@ export const factsOf = ({
 export interface TeacherRequest {
   record: TeachingRecord;
   prompt: RenderedPrompt;
+  /** Which answer about this image, from 0: a simulated teacher words each anew. */
+  sample: number;
 }
 
 export interface TeacherAnswer {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { InputError, type RgbImage, Rng, silentProgress } from '../core/index.ts';
 import { loadShippedPrompt, renderPrompt } from '../data/index.ts';
 import { type AdamW, tf } from '../engine/index.ts';
-import { openRun } from '../formats/index.ts';
+import { openRun, writeTrainingImages } from '../formats/index.ts';
 import {
   createModel,
   disposeParameters,
@@ -32,6 +32,7 @@ import { RESULT_NEUTRAL_KEYS } from './settings.ts';
 import type { StageOptions } from './stage.ts';
 import { trainableNames } from './trainable.ts';
 import { pickParameters, traineeOf } from './trainee.ts';
+import { trainingImagesOf } from './training-images.ts';
 import { type Trainee, update } from './update.ts';
 
 export interface BaseResult {
@@ -56,6 +57,13 @@ export async function trainBase(config: BaseConfig, options: StageOptions = {}):
     prepare,
     limit: config.validationImages,
   });
+  const seen = await trainingImagesOf({
+    stage: 'base',
+    start: null,
+    dataset: config.dataset,
+    train: train.records,
+    validation: validation.records,
+  });
   const model = await freshModel(format, config, train, rng);
   const heads = createHeads(model.config.text.hiddenSize, rng.fork('heads'));
   const prompt = renderPrompt(await loadShippedPrompt('student/caption.v1'));
@@ -64,7 +72,7 @@ export async function trainBase(config: BaseConfig, options: StageOptions = {}):
   const run = await openRun(config.run, {
     config,
     stage: 'base',
-    inputs: await hashInputs({ model: config.preset, weights: false, dataset: config.dataset, prompt }),
+    inputs: await hashInputs({ model: config.preset, weights: false, dataset: config.dataset, prompt, seen }),
     keepCheckpoints: config.keepCheckpoints,
     mayDiffer: RESULT_NEUTRAL_KEYS,
     note: (line) => progress.note(line),
@@ -163,6 +171,7 @@ export async function trainBase(config: BaseConfig, options: StageOptions = {}):
     // A finished run that is asked for again takes no step and so has measured nothing.
     if (start === total) ({ typeAccuracy } = await validate(model, heads, validation, config));
     const folder = join(config.run, MODEL_FOLDER);
+    await writeTrainingImages(folder, seen);
     await saveModel(model, folder, { dtype: 'BF16', metadata: { stage: 'base', seed: String(config.seed) } });
     return { model: folder, typeAccuracy };
   } finally {

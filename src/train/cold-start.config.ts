@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { batchSettings, freezeSettings, guardSettings, optimizerSettings, runSettings } from './settings.ts';
+import { SCORING_MODES } from '../scoring/index.ts';
+import {
+  batchSettings,
+  freezeSettings,
+  guardSettings,
+  optimizerSettings,
+  runSettings,
+  viewSettings,
+} from './settings.ts';
 
 export const coldStartConfigSchema = z.strictObject({
   ...runSettings,
@@ -17,12 +25,22 @@ export const coldStartConfigSchema = z.strictObject({
     .default(0.3)
     .describe('learning rate of the vision tower as a share of the language model’s'),
   flip: z.boolean().default(true).describe('mirror half of the training pictures'),
+  views: viewSettings,
+  scoreHeadWeight: z
+    .number()
+    .min(0)
+    .default(0)
+    .describe('weight of a temporary head that tells the teacher’s score from the image tokens; 0 for none'),
   validateEvery: z.int().positive().default(200).describe('steps between validations'),
   validationImages: z
     .int()
     .positive()
     .default(200)
     .describe('images of the validation split scored for SRCC and PLCC'),
+  validationMode: z
+    .enum(SCORING_MODES)
+    .default('greedy')
+    .describe('how validation reads scores; expected is steadier where few images are validated'),
   maxNewTokens: z.int().positive().default(80),
   guards: guardSettings.prefault({}),
 });

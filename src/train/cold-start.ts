@@ -7,11 +7,13 @@ import {
   collate,
   crossEntropy,
   disposeParameters,
+  encodeImages,
   loadModel,
   loadModelFormat,
   type ProcessedImage,
   promptSequence,
   type VisionLanguageModel,
+  withViews,
 } from '../model/index.ts';
 import { NonFiniteGuard } from '../rl/index.ts';
 import { type ColdStartRow, coldStartRowSchema } from '../teacher/index.ts';
@@ -25,11 +27,13 @@ import { fitToProcessor } from './fit-picture.ts';
 import { hashInputs } from './inputs.ts';
 import { trainingPicture } from './pictures.ts';
 import { learningRateOf } from './schedule.ts';
+import { createScoreHead, scoreHeadLoss } from './score-head.ts';
 import { RESULT_NEUTRAL_KEYS } from './settings.ts';
 import type { StageOptions, StageResult } from './stage.ts';
 import { requireSameMos } from './teacher-scores.ts';
 import { trainableNames } from './trainable.ts';
 import { pickParameters, traineeOf } from './trainee.ts';
+import { trainingImagesOf } from './training-images.ts';
 import { type MicroLoss, update } from './update.ts';
 import { describeValidation, noteFewImages, requireScores, selectionValue, validate } from './validation.ts';
 
@@ -48,7 +52,9 @@ export async function trainColdStart(
   const progress = options.progress ?? silentProgress;
   const rng = new Rng(config.seed).fork('cold-start');
   const prompt = renderPrompt(await loadShippedPrompt(config.prompt));
-  const prepare = fitToProcessor((await loadModelFormat(config.model)).processor);
+  const { processor: own } = await loadModelFormat(config.model);
+  const processor = config.views === null ? own : withViews(own, config.views, 'views');
+  const prepare = fitToProcessor(processor);
   const train = await loadExamples(config.dataset, 'train', progress, { prepare });
   const validation = await loadExamples(config.dataset, 'validation', progress, {
     prepare,
@@ -56,16 +62,29 @@ export async function trainColdStart(
   });
   requireScores(validation);
   noteFewImages(validation, progress);
+  const seen = await trainingImagesOf({
+    stage: 'cold-start',
+    start: config.model,
+    dataset: config.dataset,
+    train: train.records,
+    validation: validation.records,
+  });
   const lessons = matchRows(await readAllJsonl(config.rows, coldStartRowSchema), train, prompt, config);
-  const model = await loadModel(config.model);
+  const model = { ...(await loadModel(config.model)), processor };
   const names = trainableNames(model.parameters.keys(), config.freeze);
-  const trainee = traineeOf(pickParameters(model.parameters, names), config.optimizer, (name) =>
-    name.startsWith('visual.') ? config.visionLearningRateScale : 1,
+  const head =
+    config.scoreHeadWeight > 0
+      ? createScoreHead(model.config.text.hiddenSize, rng.fork('score-head'))
+      : new Map<string, tf.Variable>();
+  const trainee = traineeOf(
+    new Map([...pickParameters(model.parameters, names), ...head]),
+    config.optimizer,
+    (name) => (name.startsWith('visual.') ? config.visionLearningRateScale : 1),
   );
   const run = await openRun(config.run, {
     config,
     stage: 'cold-start',
-    inputs: await hashInputs({ ...config, weights: true, prompt }),
+    inputs: await hashInputs({ ...config, seen, weights: true, prompt }),
     keepCheckpoints: config.keepCheckpoints,
     mayDiffer: RESULT_NEUTRAL_KEYS,
     note: (line) => progress.note(line),
@@ -74,7 +93,7 @@ export async function trainColdStart(
     const guard = new NonFiniteGuard(config.guards.maxNonFiniteInRow);
     let start = 0;
     if (run.resumedFrom !== null) {
-      const { state, restoreOptimizer } = await restoreStage(run.resumedFrom.folder, model);
+      const { state, restoreOptimizer } = await restoreStage(run.resumedFrom.folder, model, head);
       restoreOptimizer(trainee.optimizer);
       guard.restore(state.guard);
       start = state.step;
@@ -88,13 +107,18 @@ export async function trainColdStart(
         const { row, image } = lessons[index]!;
         return { row, image: trainingPicture(train.images[image]!, config.flip, model.processor, draw) };
       });
-      const micros = responseLosses(model, prompt, batch, config.batch.microBatch);
+      const micros = responseLosses(model, prompt, batch, head, config);
       const learningRate = learningRateOf(config.optimizer, config.steps, step);
       const began = performance.now();
       const result = await update(trainee, learningRate, micros);
       guard.observe(result.applied, step);
       const done = step + 1;
-      run.metrics(done, { loss: result.loss, gradientNorm: result.gradientNorm, learningRate });
+      run.metrics(done, {
+        loss: result.loss,
+        gradientNorm: result.gradientNorm,
+        learningRate,
+        ...result.metrics,
+      });
       run.timings(done, { seconds: (performance.now() - began) / 1000 });
       progress.update(done, { loss: result.loss.toFixed(3) });
 
@@ -114,7 +138,7 @@ export async function trainColdStart(
         await run.saveCheckpoint(
           done,
           (folder) =>
-            saveStage(folder, model, trainee.optimizer, { step: done, guard: guard.state() }, undefined, {
+            saveStage(folder, model, trainee.optimizer, { step: done, guard: guard.state() }, head, {
               stage: 'cold-start',
               prompt: prompt.hash,
             }),
@@ -124,9 +148,10 @@ export async function trainColdStart(
       if (stop) throw options.signal?.reason;
     }
     progress.stop();
-    return await exportBest(run, config.run, { stage: 'cold-start', prompt: prompt.hash });
+    return await exportBest(run, config.run, { stage: 'cold-start', prompt: prompt.hash }, seen);
   } finally {
     trainee.optimizer.dispose();
+    for (const variable of head.values()) variable.dispose();
     disposeParameters(model.parameters);
     await run.close();
   }
@@ -170,26 +195,34 @@ function matchRows(
   return lessons;
 }
 
-/** Cross entropy of each micro-batch over the response tokens of the whole batch. */
+/**
+ * Cross entropy of each micro-batch over the response tokens of the whole batch, plus the loss of the score head
+ * where there is one.
+ */
 function responseLosses(
   model: VisionLanguageModel,
   prompt: RenderedPrompt,
-  batch: readonly { row: ColdStartRow; image: ProcessedImage }[],
-  microBatch: number,
+  lessons: readonly { row: ColdStartRow; image: ProcessedImage }[],
+  head: ReadonlyMap<string, tf.Variable>,
+  { batch: { microBatch }, scoreHeadWeight }: Pick<ColdStartConfig, 'batch' | 'scoreHeadWeight'>,
 ): (() => MicroLoss)[] {
   const { tokenizer } = model;
   const end = tokenizer.endOfSequenceIds[0]!;
-  const sequences = batch.map(({ row, image }) => {
+  const sequences = lessons.map(({ row, image }) => {
     const content = [{ type: 'image' as const }, { type: 'text' as const, text: prompt.text }];
     const question = promptSequence(model, [{ role: 'user', content }], [image]);
     return appendTokens(question, [...tokenizer.encode(row.response), end], 'action');
   });
+  const scoreOf = new Map(lessons.map(({ row, image }) => [image, row.score!]));
   const parts = chunk(sequences, microBatch).map((part) => collate(part, model.config));
   const tokens = parts.reduce((sum, part) => sum + part.actions.count, 0);
-  return parts.map((part) => () => ({
-    loss: tf.mul(
-      crossEntropy(model, part).sum,
-      changingScalars({ perToken: 1 / tokens }).perToken,
-    ) as tf.Scalar,
-  }));
+  return parts.map((batch) => () => {
+    const imageEmbeddings = encodeImages(model, batch.images)!;
+    const { sum } = crossEntropy(model, batch, { imageEmbeddings });
+    const text = tf.mul(sum, changingScalars({ perToken: 1 / tokens }).perToken) as tf.Scalar;
+    if (head.size === 0) return { loss: text };
+    const perImage = scoreHeadWeight / lessons.length;
+    const told = scoreHeadLoss(head, imageEmbeddings, batch.images, scoreOf, perImage);
+    return { loss: tf.add(text, told) as tf.Scalar, metrics: { textLoss: text, scoreHeadLoss: told } };
+  });
 }

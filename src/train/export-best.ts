@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { CheckpointError } from '../core/index.ts';
-import type { RunFolder } from '../formats/index.ts';
+import { type RunFolder, type TrainingImages, writeTrainingImages } from '../formats/index.ts';
 import { loadModel, saveModel } from '../model/index.ts';
 import { MODEL_FOLDER } from './checkpointing.ts';
 import type { StageResult } from './stage.ts';
@@ -10,6 +10,7 @@ export async function exportBest(
   run: RunFolder,
   folder: string,
   metadata: Readonly<Record<string, string>>,
+  seen: TrainingImages,
 ): Promise<StageResult> {
   const newest = await run.latestCheckpoint();
   if (newest === null) throw new CheckpointError(`${folder} holds no whole checkpoint`);
@@ -17,6 +18,7 @@ export async function exportBest(
   const source = join(folder, 'checkpoints', `step-${String(step).padStart(8, '0')}`, MODEL_FOLDER);
   const model = await loadModel(source);
   const output = join(folder, MODEL_FOLDER);
+  await writeTrainingImages(output, seen);
   await saveModel(model, output, { dtype: 'F32', metadata: { ...metadata, step: String(step) } });
   for (const variable of model.parameters.values()) variable.dispose();
   return { model: output, step, ...(run.best === null ? {} : { validation: run.best.value }) };

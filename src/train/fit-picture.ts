@@ -1,12 +1,12 @@
 import { InputError, type RgbImage } from '../core/index.ts';
-import { type ImageProcessorConfig, resizeBicubic, smartResize } from '../model/index.ts';
+import { type ImageProcessorConfig, resizeBicubic, scaleForViews, smartResize } from '../model/index.ts';
 import { requireCrop } from './pictures.ts';
 
 /**
  * Prepares pictures as they are loaded: one that the processor refuses (an aspect ratio above 200) is an
  * InputError at once, and one above the processor's largest area is kept at the size it would be scaled to for
  * every use anyway, so that a set of large photographs fits in memory. `preprocess` gives the same values for
- * what this returns as for the original.
+ * what this returns as for the original. A processor that looks at views gets the picture they are cut from.
  */
 export function fitToProcessor(processor: ImageProcessorConfig): (image: RgbImage) => RgbImage {
   const limits = {
@@ -14,6 +14,8 @@ export function fitToProcessor(processor: ImageProcessorConfig): (image: RgbImag
     minPixels: processor.minPixels,
     maxPixels: processor.maxPixels,
   };
+  const { views } = processor;
+  if (views !== null) return (image) => scaleForViews(image, views);
   return (image) => {
     const target = smartResize(image.height, image.width, limits);
     if (image.width * image.height <= limits.maxPixels) return image;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { iqaRubricConfigSchema } from '../env/index.ts';
+import { SCORING_MODES } from '../scoring/index.ts';
 import { freezeSettings, guardSettings, optimizerSettings, runSettings } from './settings.ts';
 
 export const grpoConfigSchema = z.strictObject({
@@ -46,6 +47,7 @@ export const grpoConfigSchema = z.strictObject({
   flip: z.boolean().default(true),
   validateEvery: z.int().positive().default(40),
   validationImages: z.int().positive().default(200),
+  validationMode: z.enum(SCORING_MODES).default('greedy').describe('how validation reads scores'),
   ratioTolerance: z
     .number()
     .positive()

@@ -43,6 +43,7 @@ import type { StageOptions, StageResult } from './stage.ts';
 import { requireSameMos } from './teacher-scores.ts';
 import { trainableNames } from './trainable.ts';
 import { pickParameters, traineeOf } from './trainee.ts';
+import { trainingImagesOf } from './training-images.ts';
 import {
   describeValidation,
   noteFewImages,
@@ -71,6 +72,13 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
   });
   requireScores(validation);
   noteFewImages(validation, progress);
+  const seen = await trainingImagesOf({
+    stage: 'grpo',
+    start: config.model,
+    dataset: config.dataset,
+    train: train.records,
+    validation: validation.records,
+  });
   const targets = await targetsOf(train, config);
   const rubric = createIqaRubric(config.rubric);
   const model = await loadModel(config.model);
@@ -80,7 +88,7 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
   const run = await openRun(config.run, {
     config,
     stage: 'grpo',
-    inputs: await hashInputs({ ...config, weights: true, rows: config.teacherRows, prompt }),
+    inputs: await hashInputs({ ...config, seen, weights: true, rows: config.teacherRows, prompt }),
     keepCheckpoints: config.keepCheckpoints,
     mayDiffer: RESULT_NEUTRAL_KEYS,
     note: (line) => progress.note(line),
@@ -199,7 +207,7 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
       if (stop) throw options.signal?.reason;
     }
     progress.stop();
-    return await exportBest(run, config.run, { stage: 'grpo', prompt: prompt.hash });
+    return await exportBest(run, config.run, { stage: 'grpo', prompt: prompt.hash }, seen);
   } finally {
     trainee.optimizer.dispose();
     disposeParameters(model.parameters);

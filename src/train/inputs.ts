@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asStorageError, sha256OfFile } from '../core/index.ts';
 import { RECORDS_FILE, type RenderedPrompt } from '../data/index.ts';
+import type { TrainingImages } from '../formats/index.ts';
 
 export interface StageInputs {
   /** Folder of the starting model. */
@@ -11,6 +13,8 @@ export interface StageInputs {
   dataset: string;
   rows?: string | null;
   prompt: RenderedPrompt;
+  /** The images of this stage and those before it. */
+  seen: TrainingImages;
 }
 
 /** What decides, besides weights, what a model folder's model is. Other files may come and go. */
@@ -26,8 +30,7 @@ const MODEL_SETTINGS: readonly string[] = [
 
 /**
  * SHA-256 of what a stage starts from, by a name that does not depend on where it lies: the model's files, the
- * data set's records, the teacher's rows and the prompt. A run is not continued when one of them has changed.
- * Images are not hashed.
+ * data set's records and images, the teacher's rows and the prompt. A run is not continued when one has changed.
  */
 export async function hashInputs(inputs: StageInputs): Promise<Record<string, string>> {
   let names: string[];
@@ -44,6 +47,7 @@ export async function hashInputs(inputs: StageInputs): Promise<Record<string, st
   }
   hashes[RECORDS_FILE] = await sha256OfFile(join(inputs.dataset, RECORDS_FILE));
   if (inputs.rows !== undefined && inputs.rows !== null) hashes.rows = await sha256OfFile(inputs.rows);
+  hashes.images = createHash('sha256').update(JSON.stringify(inputs.seen)).digest('hex');
   hashes.prompt = inputs.prompt.hash;
   return hashes;
 }

@@ -1,6 +1,11 @@
 import { ConfigError, type RgbImage, type Rng } from '../core/index.ts';
 import { cropImage, type ImageRecord, mirrorImage } from '../data/index.ts';
-import { type ImageProcessorConfig, type ProcessedImage, preprocess } from '../model/index.ts';
+import {
+  type ImageProcessorConfig,
+  type ProcessedImage,
+  pixelsToPatches,
+  preprocess,
+} from '../model/index.ts';
 
 /** Images of one split in memory, with what is known about them. */
 export interface Examples {
@@ -24,12 +29,18 @@ export function randomCrop(image: RgbImage, side: number, flip: boolean, rng: Rn
   return flip && rng.uniform() < 0.5 ? mirrorImage(crop) : crop;
 }
 
-/** A picture as the model sees it in training: mirrored half of the time, sized by the processor. */
+/**
+ * A picture as the model sees it in training: mirrored half of the time; a cut at a random place where the
+ * processor looks at views (the picture being scaled for them already, see `fitToProcessor`), otherwise whole.
+ */
 export function trainingPicture(
   image: RgbImage,
   flip: boolean,
   processor: ImageProcessorConfig,
   rng: Rng,
 ): ProcessedImage {
+  if (processor.views !== null) {
+    return pixelsToPatches(randomCrop(image, processor.views.crop, flip, rng), processor);
+  }
   return preprocess(flip && rng.uniform() < 0.5 ? mirrorImage(image) : image, processor);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { VIEW_COUNTS } from '../model/index.ts';
 
 /** Settings shared by the training stages; each stage's own object stands beside its code. */
 
@@ -78,3 +79,17 @@ export const freezeSettings = (defaults: { vision: boolean; merger: boolean }) =
       merger: z.boolean().default(defaults.merger).describe('keep the merger (projector) as it is'),
     })
     .prefault({});
+
+/** Cut pictures into views instead of shrinking them whole; null keeps what the model's processor says. */
+export const viewSettings = z
+  .strictObject({
+    shortSide: z.int().positive().default(384).describe('pictures are scaled to this shorter side first'),
+    crop: z.int().positive().default(224).describe('side of a view, a multiple of the merged patch'),
+    count: z
+      .union(VIEW_COUNTS.map((count) => z.literal(count)))
+      .default(5)
+      .describe('views averaged when a picture is scored; training takes one at a random place'),
+  })
+  .nullable()
+  .default(null)
+  .describe('square views at a higher resolution instead of the whole picture; saved with the model');

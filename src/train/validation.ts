@@ -2,7 +2,7 @@ import { InputError, type Progress } from '../core/index.ts';
 import type { RenderedPrompt } from '../data/index.ts';
 import { type Metric, mae, plcc, srcc } from '../metrics/index.ts';
 import type { VisionLanguageModel } from '../model/index.ts';
-import { scoreImages } from '../scoring/index.ts';
+import { type ScoringMode, scoreImages } from '../scoring/index.ts';
 import type { Examples } from './pictures.ts';
 
 /** What a stage logs about the validation split, by name. A value that does not exist is left out. */
@@ -10,10 +10,10 @@ export async function validate(
   model: VisionLanguageModel,
   prompt: RenderedPrompt,
   { records, images }: Examples,
-  options: { maxNewTokens: number },
+  options: { maxNewTokens: number; validationMode: ScoringMode },
 ): Promise<Record<string, number>> {
   const results = await scoreImages(model, prompt, images, {
-    mode: 'greedy',
+    mode: options.validationMode,
     maxNewTokens: options.maxNewTokens,
   });
   const scores: number[] = [];

@@ -93,7 +93,10 @@ describe('loadPrompt', () => {
     async (name) => {
       await expect(loadShippedPrompt(name)).rejects.toMatchObject({
         code: 'CONFIG',
-        hint: 'allowed are judge/description.v1, student/caption.v1, student/quality.v1, teacher/quality.v1',
+        hint: `allowed are ${shipped
+          .map((file) => file.replaceAll('\\', '/').replace(/\.md$/, ''))
+          .sort()
+          .join(', ')}`,
       });
     },
   );

@@ -110,9 +110,9 @@ describe('runLoop', () => {
 const HEADS = 4;
 const SHARED = 2;
 const SIZE = 8;
-const SLOTS = 7;
+const SLOTS = 5;
 
-/** Softmax attention of one query row over the first `keys` rows, by its definition, in double precision. */
+/** Softmax attention of one query row over some keys, by its definition, in double precision. */
 function attendPlainly(query: number[], keys: number[][], values: number[][]): number[] {
   const scores = keys.map((key) => key.reduce((sum, x, i) => sum + x * query[i]!, 0) / Math.sqrt(SIZE));
   const top = Math.max(...scores);
@@ -121,62 +121,100 @@ function attendPlainly(query: number[], keys: number[][], values: number[][]): n
   return query.map((_, i) => values.reduce((sum, value, s) => sum + (weights[s]! / total) * value[i]!, 0));
 }
 
-describe('cachedAttention', () => {
-  const lengths = [3, 6, 1];
-  const rng = new Rng(5);
+/** The vector of SIZE numbers at a place in [..., SIZE]. */
+const vector = (data: ArrayLike<number>, index: number): number[] =>
+  Array.from({ length: SIZE }, (_, i) => data[index * SIZE + i]!);
 
-  it('equals attention by its definition over rows of unequal length', () => {
-    const batch = lengths.length;
+describe('cachedAttention', () => {
+  // Three steps in a loop, so that the recent cache grows from nothing to three slots.
+  it.each([
+    ['a prompt of its own for each row', [3, 5, 1], 1],
+    ['two rows for each prompt', [4, 2], 2],
+  ])('equals attention by its definition: %s', (_, promptLengths, samples) => {
+    const rng = new Rng(5);
+    const steps = 3;
+    const prefixes = promptLengths.length;
+    const batch = prefixes * samples;
     const inputs = {
-      q: normals(rng, batch * HEADS * SIZE),
-      k: normals(rng, batch * SHARED * SIZE),
-      v: normals(rng, batch * SHARED * SIZE),
-      keys: normals(rng, batch * SHARED * SLOTS * SIZE),
-      values: normals(rng, batch * SHARED * SLOTS * SIZE),
+      q: normals(rng, steps * batch * HEADS * SIZE),
+      k: normals(rng, steps * batch * SHARED * SIZE),
+      v: normals(rng, steps * batch * SHARED * SIZE),
+      keys: normals(rng, prefixes * SHARED * SLOTS * SIZE),
+      values: normals(rng, prefixes * SHARED * SLOTS * SIZE),
     };
-    const [mixed, keysAfter] = tf.tidy(() => {
-      const attended = cachedAttention(
-        tf.tensor4d(inputs.q, [batch, HEADS, 1, SIZE]),
-        tf.tensor4d(inputs.k, [batch, SHARED, 1, SIZE]),
-        tf.tensor4d(inputs.v, [batch, SHARED, 1, SIZE]),
-        {
-          keys: tf.tensor4d(inputs.keys, [batch, SHARED, SLOTS, SIZE]),
-          values: tf.tensor4d(inputs.values, [batch, SHARED, SLOTS, SIZE]),
+    const mask = promptLengths.flatMap((length) =>
+      Array.from({ length: SLOTS }, (_, s) => (s < length ? 0 : -1e9)),
+    );
+    const [mixed, recentKeys] = tf.tidy(() => {
+      const stack = (data: Float32Array, heads: number) => tf.tensor(data, [steps, batch * heads * SIZE]);
+      const tables = { q: stack(inputs.q, HEADS), k: stack(inputs.k, SHARED), v: stack(inputs.v, SHARED) };
+      const shape: [number, number, number, number] = [prefixes, SHARED, SLOTS, SIZE];
+      const prefix = {
+        keys: tf.tensor4d(inputs.keys, shape),
+        values: tf.tensor4d(inputs.values, shape),
+        mask: tf.tensor4d(mask, [prefixes, 1, 1, SLOTS]),
+      };
+      const { state, emitted } = runLoop({
+        state: [tf.zeros([batch, SHARED, 0, SIZE]), tf.zeros([batch, SHARED, 0, SIZE])],
+        growingAxes: [2, 2],
+        maxIterations: steps,
+        body: ([keys, values], iteration) => {
+          const row = (table: tf.Tensor, heads: number): tf.Tensor4D =>
+            tf.reshape(tf.gather(table, tf.reshape(iteration, [1])), [batch, heads, 1, SIZE]);
+          const recent = { keys: keys as tf.Tensor4D, values: values as tf.Tensor4D };
+          const [q, k, v] = [row(tables.q, HEADS), row(tables.k, SHARED), row(tables.v, SHARED)];
+          const attended = cachedAttention(q, k, v, prefix, recent);
+          return {
+            state: [attended.recent.keys, attended.recent.values],
+            emitted: [attended.mixed],
+            proceed: tf.greaterEqual(iteration, 0),
+          };
         },
-        tf.tensor1d(lengths, 'int32'),
-        tf.scalar(7, 'int32'),
-      );
-      return [[...attended.mixed.dataSync()], [...attended.cache.keys.dataSync()]];
+      });
+      expect(state[0]!.shape).toEqual([batch, SHARED, steps, SIZE]);
+      return [emitted[0]!.dataSync(), state[0]!.dataSync()];
     });
-    const row = (data: Float32Array | number[], index: number) => [
-      ...data.slice(index * SIZE, (index + 1) * SIZE),
-    ];
-    lengths.forEach((length, b) => {
-      for (let head = 0; head < HEADS; head++) {
-        const shared = b * SHARED + Math.floor(head / (HEADS / SHARED));
-        const cached = (data: Float32Array) =>
-          Array.from({ length }, (_, s) => row(data, shared * SLOTS + s));
-        const expected = attendPlainly(
-          row(inputs.q, b * HEADS + head),
-          [...cached(inputs.keys), row(inputs.k, shared)],
-          [...cached(inputs.values), row(inputs.v, shared)],
-        );
-        row(mixed!, b * HEADS + head).forEach((x, i) => {
-          expect(x).toBeCloseTo(expected[i]!, 5);
-        });
-        expect(row(keysAfter!, shared * SLOTS + length)).toEqual(row(inputs.k, shared));
-      }
-    });
+    for (let step = 0; step < steps; step++)
+      for (let b = 0; b < batch; b++)
+        for (let head = 0; head < HEADS; head++) {
+          const prompt = Math.floor(b / samples);
+          const shared = Math.floor(head / (HEADS / SHARED));
+          const seen = (cached: Float32Array, made: Float32Array): number[][] => [
+            ...Array.from({ length: promptLengths[prompt]! }, (_, s) =>
+              vector(cached, (prompt * SHARED + shared) * SLOTS + s),
+            ),
+            ...Array.from({ length: step + 1 }, (_, s) => vector(made, (s * batch + b) * SHARED + shared)),
+          ];
+          const at = (step * batch + b) * HEADS + head;
+          const expected = attendPlainly(
+            vector(inputs.q, at),
+            seen(inputs.keys, inputs.k),
+            seen(inputs.values, inputs.v),
+          );
+          vector(mixed!, at).forEach((x, i) => {
+            expect(x).toBeCloseTo(expected[i]!, 5);
+          });
+          expect(vector(recentKeys!, (b * SHARED + shared) * steps + step)).toEqual(
+            vector(inputs.k, (step * batch + b) * SHARED + shared),
+          );
+        }
   });
 
+  const attendZeros = (rows: number, length: number, prompts: number) => () =>
+    tf.tidy(() => {
+      const q = tf.zeros([rows, HEADS, length, SIZE]) as tf.Tensor4D;
+      const k = tf.zeros([rows, SHARED, length, SIZE]) as tf.Tensor4D;
+      const cache = tf.zeros([prompts, SHARED, SLOTS, SIZE]) as tf.Tensor4D;
+      const prefix = { keys: cache, values: cache, mask: tf.zeros([prompts, 1, 1, SLOTS]) as tf.Tensor4D };
+      cachedAttention(q, k, k, prefix, { keys: k, values: k });
+    });
+
   it('takes one new token per row only', () => {
-    const tooMany = () =>
-      tf.tidy(() => {
-        const q = tf.zeros([1, HEADS, 2, SIZE]) as tf.Tensor4D;
-        const k = tf.zeros([1, SHARED, 2, SIZE]) as tf.Tensor4D;
-        cachedAttention(q, k, k, { keys: k, values: k }, tf.tensor1d([1], 'int32'), tf.scalar(2, 'int32'));
-      });
-    expect(tooMany).toThrow(/one new token per row, got 2/);
+    expect(attendZeros(1, 2, 1)).toThrow(/one new token per row, got 2/);
+  });
+
+  it('refuses prompts that do not divide the rows', () => {
+    expect(attendZeros(4, 1, 3)).toThrow(/3 prefixes cannot serve 4 rows/);
   });
 });
 

@@ -31,16 +31,8 @@ describe.skipIf(absent)('eval/srcc-plcc.ts on FSIM for CSIQ', () => {
       ],
     );
     expect(status).toBe(0);
-    expect(stdout.split('\n').at(3)?.split(/ +/)).toEqual([
-      'all',
-      '866',
-      '0.9242',
-      '-',
-      '0.8048',
-      '-',
-      '0.7567',
-      '0.9120',
-      '0.1077',
+    expect(stdout.split('\n').at(2)?.split(/ +/)).toEqual([
+      ...['all', '866', '0.9242', '-', '0.8048', '-', '0.7567', '0.9120', '0.1077'],
     ]);
   });
 });
@@ -54,7 +46,7 @@ describe('eval/srcc-plcc.ts refuses', () => {
     const { stderr, status } = run('absent.csv', '--prediction', 'a');
     expect({ status, stderr }).toEqual({
       status: 2,
-      stderr: expect.stringContaining("Unknown option '--prediction'") as string,
+      stderr: expect.stringContaining("unknown option '--prediction'") as string,
     });
   });
 });

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { centredMean } from '../../src/evaluate/report/curves.ts';
-import { bestPredictions, worstPredictions } from '../../src/evaluate/report/gallery.ts';
 import { escapeHtml, html } from '../../src/evaluate/report/html.ts';
 import { scoredText, signed, signedWithInterval } from '../../src/evaluate/report/numbers.ts';
 import { panelOf } from '../../src/evaluate/report/panels.ts';
 import { mediaType } from '../../src/evaluate/report/pictures.ts';
-import { prediction } from './prediction-factory.ts';
 
 describe('panelOf', () => {
   it.each([
@@ -29,6 +27,7 @@ describe('panelOf', () => {
     'rewardStd',
     'rewards/accuracy/std',
     'frac_reward_zero_std',
+    'group/missingRewards',
     'learningRate',
     'clipRatio',
     'weakly',
@@ -72,22 +71,6 @@ describe('scoredText', () => {
     [26, 30, '<strong class="warn">scored 26 of 30</strong>'],
     [0, 30, '<strong class="warn">scored 0 of 30</strong>'],
   ])('%i of %i', (scored, n, markup) => expect(scoredText(scored, n).markup).toBe(markup));
-});
-
-describe('gallery choice', () => {
-  // Errors 0.0 .. 0.9 in steps of 0.1; the first five are "bad", the rest "excellent".
-  const rows = Array.from({ length: 10 }, (_, i) => {
-    const mos = i < 5 ? 1 : 4.5;
-    return prediction(`i${i}`, mos, mos + i / 10);
-  });
-  it('worst: largest errors first, missing scores left out', () => {
-    const chosen = worstPredictions([...rows, prediction('none', 1, null)], 3);
-    expect(chosen.map(({ id }) => id)).toEqual(['i9', 'i8', 'i7']);
-  });
-  it('best: small errors of every quality level', () => {
-    expect(bestPredictions(rows, 4).map(({ id }) => id)).toEqual(['i0', 'i1', 'i5', 'i6']);
-  });
-  it('best: takes what there is', () => expect(bestPredictions(rows, 99)).toHaveLength(10));
 });
 
 it('centredMean shrinks its window at the ends', () => {

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Rng } from '../../src/core/index.ts';
 import {
@@ -13,11 +15,15 @@ import {
   summarize,
   writeReport,
 } from '../../src/evaluate/index.ts';
+import type { GalleryData } from '../../src/evaluate/report/gallery-data.ts';
 import { prediction } from './prediction-factory.ts';
 
 const options = { resamples: 60 };
-const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 1, 2, 3]);
-const JPEG = Uint8Array.from([0xff, 0xd8, 0xff, 9]);
+/** A picture of one colour. */
+const picture = (background: string): Promise<Buffer> =>
+  sharp({ create: { width: 20, height: 10, channels: 3, background } })
+    .png()
+    .toBuffer();
 
 /** 30 predictions about the same images; the first is missing its score, the second is wrong by 2.5. */
 function predictions(noise: number): Prediction[] {
@@ -70,8 +76,8 @@ function reportData(over: Partial<ReportData> = {}): ReportData {
         result: compare(baseline, candidate, options),
       },
     ],
-    picture: async ({ id }) => (id === 'i1' ? PNG : id === 'i2' ? Uint8Array.from([66, 77]) : undefined),
-    gallerySize: 30,
+    picture: async ({ id }) =>
+      id === 'i1' ? picture('#ff0000') : id === 'i2' ? Uint8Array.from([66, 77]) : undefined,
     ...over,
   };
 }
@@ -111,81 +117,134 @@ describe('renderReport', () => {
       expect(panel(page, 'GRPO', 'rewardStd')).toContain('data-points="2"');
     });
     it('draw one line from the first to the last step of the values given', () => {
-      // KL goes from 0 to 0.01: from the lower left corner of the 320 x 170 plot to its upper right.
-      expect(panel(page, 'GRPO', 'KL to the reference')).toContain('d="M0,170L320,0"');
+      // KL goes from 0 to 0.01: from the lower left corner of the 280 x 170 plot to its upper right.
+      expect(panel(page, 'GRPO', 'KL to the reference')).toContain('d="M0,170L280,0"');
+    });
+    it('say their course in words', () => {
+      expect(panel(page, 'GRPO', 'KL to the reference')).toContain(
+        'aria-label="KL to the reference: kl from 0 at step 0 to 0.01 at step 1"',
+      );
     });
   });
 
   it('plots each prediction that has a score, and no other', () => {
-    const figures = page.split('<figure').filter((part) => part.includes('data-split'));
+    const figures = page.split('<figure').filter((part) => part.includes('data-kind="scatter"'));
     expect(figures).toHaveLength(2);
     for (const figure of figures) {
       expect(figure).toContain('data-points="29"');
-      expect(figure.match(/<path[^>]*A/g)).toHaveLength(29); // Points are circles, drawn with arcs.
+      // Points are circles, drawn with arcs; the specification behind the picture has none.
+      expect(figure.split('<script')[0]!.match(/<path[^>]*A/g)).toHaveLength(29);
     }
   });
 
-  describe('gallery', () => {
-    const cards = () => page.split('<article').slice(1);
-    const section = (title: string) => page.split('<h3>').find((part) => part.startsWith(title)) ?? '';
-    it('starts with the largest error under Worst', () => {
-      expect(section('Worst').match(/data-id="([^"]*)"/)?.[1]).toBe('i1');
-      expect(section('Worst')).toContain('+2.50');
+  it('carries the specification of every picture, in plain colours', () => {
+    const pictures = page.match(/<svg/g)!.length;
+    const specs = [...page.matchAll(/data-spec="[^"]*">([^<]*)<\/script>/g)].map(
+      (match) => JSON.parse(match[1]!) as { $schema: string },
+    );
+    expect(specs).toHaveLength(pictures);
+    for (const spec of specs) {
+      expect(spec.$schema).toBe('https://vega.github.io/schema/vega-lite/v6.json');
+      expect(JSON.stringify(spec)).not.toContain('var(');
+    }
+  });
+
+  describe('gallery data', () => {
+    const read = (id: string): unknown => JSON.parse(page.split(`id="${id}">`)[1]!.split('</script>')[0]!);
+    const gallery = () => read('gallery-data') as GalleryData;
+    it('holds every picture once, the largest error of the last model first', () => {
+      expect(gallery().rows).toHaveLength(30);
+      expect(gallery().rows[0]!.id).toBe('i1');
+      expect(gallery().rows.at(-1)!.id).toBe('i0'); // It has no score.
     });
-    it('lists answers without a score apart, with the parser status', () => {
-      expect(section('Without a score (1)')).toContain('missing-answer');
-      expect(section('Best')).not.toContain('data-id="i0"');
+    it('holds what each model said about it', () => {
+      const scores = gallery().rows.map(({ answers }) => answers.map((answer) => answer?.score ?? null));
+      const { models } = reportData();
+      expect(scores[0]).toEqual(
+        models.map(({ splits }) => Number(splits[0]!.predictions[1]!.score!.toFixed(4))),
+      );
     });
-    it('shows the picture inline, or says why not', () => {
-      const card = (id: string) => cards().find((part) => part.startsWith(` class="card" data-id="${id}"`));
-      expect(card('i1')).toContain(`src="data:image/png;base64,${Buffer.from(PNG).toString('base64')}"`);
-      expect(card('i2')).toContain('picture i2 is in no format that browsers show');
-      expect(card('i3')).toContain('picture i3 is not available');
+    it('says why an answer has no score', () => {
+      expect(gallery().rows.at(-1)!.answers[1]!.flags).toEqual([
+        'no score',
+        'no score: missing-answer',
+        'not well-formed',
+      ]);
     });
-    it('shows what the other model said about the same image', () => {
-      expect(section('Without a score')).toContain('Q-Ponder-CI: no score');
+    it('holds a thumbnail of each picture, or why there is none', async () => {
+      const of = (id: string) => gallery().rows.find((row) => row.id === id)!.picture;
+      const uris = read('gallery-pictures') as string[];
+      const bytes = Buffer.from(uris[of('i1') as number]!.split('base64,')[1]!, 'base64');
+      const { dominant } = await sharp(bytes).stats();
+      expect(dominant.r).toBeGreaterThan(230);
+      expect(dominant.g).toBeLessThan(30);
+      expect(of('i2')).toBe('picture cannot be read');
+      expect(of('i3')).toBe('no picture');
+    });
+    it('keeps the worst where there are too many, and says how many are left out', async () => {
+      const small = await renderReport(reportData({ gallerySize: 2 }));
+      const data = JSON.parse(small.split('id="gallery-data">')[1]!.split('</script>')[0]!) as GalleryData;
+      expect(data.rows.map(({ id }) => id)).toContain('i1');
+      expect(data.rows).toHaveLength(2);
+      expect(small).toContain('28 answers with smaller errors are left out');
     });
   });
 
   describe('text from models and users', () => {
     it('is escaped', () => {
-      expect(page).not.toContain('<script');
-      expect(page).toContain('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; so on');
-      expect(page).toContain('a &lt;b&gt;bold&lt;/b&gt; claim');
+      expect(page).not.toContain('<script>alert');
+      expect(page).toContain('\\u003cscript>alert(\\"x\\")\\u003c/script> & so on');
+      expect(page).not.toContain('<b>bold');
       expect(page).toContain('<title>Run &amp; report</title>');
       expect(page).toContain('Held-out &lt;scenes&gt;');
       expect(page).toContain('<td>&lt;7&gt;</td>');
     });
     it('cannot make the page ask for anything', () => {
-      expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"`);
+      const script = page.split('<script>')[1]!.split('</script>')[0]!;
+      const hash = createHash('sha256').update(script).digest('base64');
+      expect(page).toContain(
+        `content="default-src 'none'; script-src 'sha256-${hash}'; style-src 'unsafe-inline'; img-src data:"`,
+      );
       const addresses = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map((match) => match[1]!);
       expect(addresses.filter((address) => !/^(#|data:)/.test(address))).toEqual([]);
       expect(/url\(|@import/.exec(page)).toBeNull();
     });
   });
 
-  describe('results table', () => {
-    const row = (label: string) =>
-      page.split('<tr>').find((part) => part.startsWith(`<th scope="row">${label}</th>`)) ?? '';
+  describe('results', () => {
+    const row = (table: string, label: string) =>
+      page
+        .split(`<table class="${table}"`)[1]!
+        .split('</table>')[0]!
+        .split('<tr>')
+        .find((part) => text(part.split('</th>')[0]!) === label) ?? '';
     const text = (markup: string) =>
       markup
         .replace(/<[^>]*>/g, ' ')
         .replace(/ +/g, ' ')
         .trim();
-    it('shows values, intervals and the paired difference as computed', () => {
-      const { models, comparisons } = reportData();
-      const { value } = models[1]!.splits[0]!.summary.srcc;
-      const { difference } = comparisons[0]!.result.srcc;
-      expect(text(row('SRCC'))).toContain(value.status === 'ok' ? value.value.toFixed(3) : '?');
-      expect(text(row('SRCC'))).toContain(
-        difference.status === 'ok' ? `+${difference.value.toFixed(3)}` : '?',
+    it('show values and intervals as computed, the better model in bold', () => {
+      const { value, interval } = reportData().models[1]!.splits[0]!.summary.srcc;
+      const range =
+        interval.status === 'ok' ? `[${interval.low.toFixed(3)}, ${interval.high.toFixed(3)}]` : '?';
+      const shown = value.status === 'ok' ? value.value.toFixed(3) : '?';
+      expect(row('results', 'Q-Ponder')).toContain(
+        `<td><strong>${shown}</strong> <small>${range}</small></td>`,
+      );
+      expect(row('results', 'Q-Ponder-CI')).not.toContain('<strong>');
+    });
+    it('show the paired difference as computed', () => {
+      const { difference } = reportData().comparisons[0]!.result.srcc;
+      const shown = difference.status === 'ok' ? `+${difference.value.toFixed(3)}` : '?';
+      expect(text(row('differences', 'Held-out &lt;scenes&gt; Q-Ponder \u2212 Q-Ponder-CI'))).toContain(
+        shown,
       );
     });
-    it('marks a smaller RMSE as better', () => {
+    it('mark a smaller RMSE as better', () => {
       const gap = reportData().comparisons[0]!.result.rmse;
       expect(gap.interval.status === 'ok' && gap.interval.high < 0).toBe(true);
-      expect(row('RMSE')).toContain('class="better"');
-      expect(text(row('RMSE'))).toContain('\u2212');
+      const cells = row('differences', 'Held-out &lt;scenes&gt; Q-Ponder \u2212 Q-Ponder-CI').split('<td');
+      expect(cells[3]).toMatch(/^ class="better"><strong>\u2212/);
     });
   });
 });
@@ -193,9 +252,15 @@ describe('renderReport', () => {
 describe('renderReport without much', () => {
   it('says what is missing when nothing was given', async () => {
     const page = await renderReport(
-      reportData({ stages: [], models: [], comparisons: [], provenance: [], contactSheet: PNG.slice(1) }),
+      reportData({
+        stages: [],
+        models: [],
+        comparisons: [],
+        provenance: [],
+        contactSheet: Uint8Array.from([1, 2, 3]),
+      }),
     );
-    for (const what of ['no training stage', 'no predictions', 'no provenance', 'no contact sheet']) {
+    for (const what of ['no predictions', 'no provenance', 'the contact sheet cannot be read']) {
       expect(page).toContain(`missing: ${what}`);
     }
   });
@@ -213,9 +278,8 @@ describe('renderReport without much', () => {
         comparisons: [],
       }),
     );
-    expect(page).toContain(
-      '<th scope="row">SRCC</th><td><abbr title="all 2 scores equal 3">undefined</abbr>',
-    );
+    expect(page).toContain('<td><abbr title="all 2 scores equal 3">constant scores</abbr></td>');
+    expect(page).not.toContain('undefined</');
     expect(page).not.toContain('NaN');
   });
 
@@ -237,12 +301,12 @@ describe('renderReport without much', () => {
     };
     it('without any score says so in words', async () => {
       expect(await headline([prediction('a', 2, null), prediction('b', 3, null)])).toBe(
-        'm, test: SRCC no score none of 2 answers has a score',
+        'test no score none of 2 answers has a score',
       );
     });
     it('without a correlation says why, and of how many', async () => {
       const rows = [prediction('a', 2, 3), prediction('b', 4, 3), prediction('c', 4, null)];
-      expect(await headline(rows)).toBe('m, test: SRCC no SRCC all 2 scores equal 3; scored 2 of 3');
+      expect(await headline(rows)).toBe('test no SRCC all 2 scores equal 3; scored 2 of 3');
     });
     it('counts the pictures that the figures are about', async () => {
       expect(await headline(predictions(0.2))).toMatch(/\], PLCC 0\.\d{3}, scored 29 of 30$/);
@@ -263,8 +327,11 @@ describe('renderReport without much', () => {
       }),
     );
     expect(page).toContain('no difference to a <small>the same ranking</small>');
-    expect(page).not.toContain('\u00B1');
-    expect(page).toContain('<td>0.000</td>');
+    const differences = page.split('<table class="differences"')[1]!.split('</table>')[0]!;
+    expect(differences.match(/<td[^>]*>.*?<\/td>/g)).toEqual([
+      ...Array<string>(4).fill('<td>0.000</td>'),
+      '<td>29 <small>1 without a score on a side</small></td>',
+    ]);
   });
 
   it('has no chart for a split without any score', async () => {
@@ -281,14 +348,17 @@ describe('renderReport without much', () => {
   });
 });
 
-it('writeReport writes what renderReport makes, with the contact sheet inside', async () => {
+it('writeReport writes what renderReport makes, and says how much', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'q-ponder-report-'));
   try {
-    const data = reportData({ contactSheet: JPEG });
-    await writeReport(join(folder, 'deep', 'report.html'), data);
-    const page = await readFile(join(folder, 'deep', 'report.html'), 'utf8');
+    const data = reportData({ contactSheet: await picture('#00ff00') });
+    const path = join(folder, 'deep', 'report.html');
+    const file = await writeReport(path, data);
+    const page = await readFile(path, 'utf8');
     expect(page).toBe(await renderReport(data));
-    expect(page).toContain(`src="data:image/jpeg;base64,${Buffer.from(JPEG).toString('base64')}"`);
+    expect(file).toEqual({ path, bytes: Buffer.byteLength(page), shown: 30, leftOut: 0 });
+    const sheet = /class="sheet"[^>]*src="data:image\/webp;base64,([^"]*)"/.exec(page)![1]!;
+    expect((await sharp(Buffer.from(sheet, 'base64')).stats()).dominant.g).toBeGreaterThan(230);
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -36,6 +36,17 @@ describe('correlations and errors', () => {
     expect(summary.consistency.scoreStd).toEqual({ status: 'ok', value: 0 });
   });
 
+  it('says nothing about format and naming of scores without a text; an empty answer has failed', () => {
+    const truth = [{ type: 'jpeg', level: 2 }];
+    const silent = prediction('a', 2, 2.5, { text: '', wellFormed: false, distortionsTrue: truth });
+    const empty = prediction('b', 4, null, { text: '', wellFormed: false, distortionsTrue: truth });
+    const { format, naming } = summarize([silent], quick);
+    expect(format.rate).toMatchObject({ reason: 'nothing-to-count' });
+    expect(naming.firstNamed.rate).toMatchObject({ reason: 'nothing-to-count' });
+    expect(summarize([silent, empty], quick).format).toMatchObject({ count: 0, of: 1 });
+    expect(summarize([silent, empty], quick).naming.firstNamed).toMatchObject({ count: 0, of: 1 });
+  });
+
   it('has no value at all for no predictions', () => {
     const summary = summarize([], quick);
     expect(summary.srcc.value).toMatchObject({ reason: 'too-few' });

@@ -101,3 +101,49 @@ it('is never worse than the straight line, which both curves contain', () => {
   expect(fitted(grid, targets, 'logistic4').rmse).toBeLessThan(line * 1.0001);
   expect(fitted(grid, targets, 'logistic5').rmse).toBeLessThan(line * 1.0001);
 });
+
+/** R of the best of 45 x 81 curves, each with its exact least-squares coefficients: slow, but sees every basin. */
+function bestOfDenseGrid(x: number[], y: number[], model: LogisticModel): number {
+  const centred = (v: number[]) => {
+    const mean = v.reduce((a, b) => a + b) / v.length;
+    return v.map((value) => value - mean);
+  };
+  const dot = (a: number[], b: number[]) => a.reduce((sum, value, i) => sum + value * b[i]!, 0);
+  const without = (v: number[], of: number[]) =>
+    v.map((value, i) => value - (dot(v, of) / dot(of, of)) * of[i]!);
+  const line = centred(x);
+  const target = centred(y);
+  const spread = Math.sqrt(dot(line, line) / x.length);
+  const mean = x.reduce((a, b) => a + b) / x.length;
+  const left = model === 'logistic5' ? without(target, line) : target;
+  let most = 0;
+  for (let step = 0; step < 45; step++) {
+    const slope = Math.exp(-1.5 + step / 7) / spread;
+    for (let place = -40; place <= 40; place++) {
+      const sigmoid = centred(x.map((v) => 1 / (1 + Math.exp(-slope * (v - mean - (place / 20) * spread)))));
+      const basis = model === 'logistic5' ? without(sigmoid, line) : sigmoid;
+      const size = dot(basis, basis);
+      if (size > 1e-12) most = Math.max(most, dot(left, basis) ** 2 / size);
+    }
+  }
+  const explained = model === 'logistic5' ? dot(target, target) - dot(left, left) + most : most;
+  return Math.sqrt(explained / dot(target, target));
+}
+
+describe('several starts find the best basin', () => {
+  const cases = ['logistic4', 'logistic5'].flatMap((model) =>
+    [1, 2, 3, 4, 5].map((seed) => [model as LogisticModel, seed] as const),
+  );
+  it.each(cases)('%s on noise about a line, seed %i', (model, seed) => {
+    const rng = new Rng(seed);
+    const x = Array.from({ length: 60 }, () => rng.uniform(1, 5));
+    const y = x.map((v) => v + rng.normal());
+    expect(fitted(x, y, model).plcc).toBeGreaterThan(bestOfDenseGrid(x, y, model) - 1e-4);
+  });
+  it.each(cases)('%s on four grades, seed %i', (model, seed) => {
+    const rng = new Rng(`grades ${seed}`);
+    const x = Array.from({ length: 60 }, () => 1 + rng.integer(4));
+    const y = x.map((v) => Math.log(1 + v) + rng.normal(0, 0.5));
+    expect(fitted(x, y, model).plcc).toBeGreaterThan(bestOfDenseGrid(x, y, model) - 1e-4);
+  });
+});

@@ -7,6 +7,7 @@ import { parsePrompt } from '../../src/data/index.ts';
 import {
   coldStartRowSchema,
   createOracleTeacher,
+  createTemplateTeacher,
   distill,
   filterConfigSchema,
   levelFitsScore,
@@ -167,5 +168,44 @@ describe('rows', () => {
       { prompt },
     );
     expect(coldStartRowSchema.safeParse({ ...rows[0], note: 'x' }).success).toBe(false);
+  });
+});
+
+describe('several answers about each image', () => {
+  const asked: string[] = [];
+  const numbering: Teacher = {
+    name: 'numbering',
+    version: '1',
+    seed: null,
+    answer: async (request) => {
+      asked.push(`${request.record.id} ${request.sample}`);
+      return { text: good };
+    },
+  };
+
+  it('are asked for one after the other, image by image', async () => {
+    const records = [record({ id: 'a', mos: 2.4 }), record({ id: 'b', mos: 2.4 })];
+    const { rows, report } = await distill(records, numbering, filters, { prompt, answersPerImage: 3 });
+    expect(asked).toEqual(['a 0', 'a 1', 'a 2', 'b 0', 'b 1', 'b 2']);
+    expect(rows.map(({ id }) => id)).toEqual(['a', 'a', 'a', 'b', 'b', 'b']);
+    expect([report.records, report.asked, report.accepted]).toEqual([2, 6, 6]);
+  });
+
+  it('the template’s scores spread about the MOS as asked, within the scale', async () => {
+    const records = Array.from({ length: 400 }, (_, i) => record({ id: `r${i}`, mos: 3 }));
+    const teacher = createTemplateTeacher({ scoreStd: 0.3 });
+    const { rows } = await distill(
+      records,
+      teacher,
+      { ...filters, maxScoreDistance: null, distortions: false },
+      { prompt, answersPerImage: 5 },
+    );
+    const scores = rows.map(({ score }) => score!);
+    const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
+    const std = Math.sqrt(scores.reduce((sum, score) => sum + (score - mean) ** 2, 0) / scores.length);
+    // Standard errors of 2,000 draws: .3 / sqrt(2000) = .007 for the mean, .3 / sqrt(4000) = .005 for the spread.
+    expect(Math.abs(mean - 3)).toBeLessThan(0.03);
+    expect(Math.abs(std - 0.3)).toBeLessThan(0.02);
+    expect(rows.every(levelFitsScore)).toBe(true);
   });
 });

@@ -63,7 +63,7 @@ async function writeRows(data: string, path: string): Promise<void> {
     .map((record) => {
       const mos = record.mos!;
       const text = formatAnswer(`the quality is ${levelOfScore(mos)}.`, mos);
-      return coldStartRow({ record: { ...record, mos }, prompt }, { text }, teacher, []);
+      return coldStartRow({ record: { ...record, mos }, prompt, sample: 0 }, { text }, teacher, []);
     });
   await writeJsonl(path, rows);
 }

@@ -3,7 +3,10 @@ import { dataImportCommand } from './data-import.ts';
 import { dataSynthCommand } from './data-synth.ts';
 import { demoCommand } from './demo.ts';
 import { distillCommand } from './distill.ts';
+import { evalCompareCommand } from './eval-compare.ts';
 import { evalCorrelateCommand } from './eval-correlate.ts';
+import { evalDescriptionsCommand } from './eval-descriptions.ts';
+import { evalReportCommand } from './eval-report.ts';
 import { evalRunCommand } from './eval-run.ts';
 import { scoreCommand } from './score.ts';
 import { trainBaseCommand } from './train-base.ts';
@@ -22,6 +25,9 @@ export const COMMANDS: readonly CommandDefinition[] = [
   trainGrpoCommand,
   evalRunCommand,
   evalCorrelateCommand,
+  evalCompareCommand,
+  evalDescriptionsCommand,
+  evalReportCommand,
   scoreCommand,
   versionCommand,
 ];

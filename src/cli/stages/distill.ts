@@ -9,6 +9,7 @@ import {
   filterConfigSchema,
   oracleConfigSchema,
   type TeachingRecord,
+  templateConfigSchema,
 } from '../../teacher/index.ts';
 import type { Stage } from '../stage-command.ts';
 
@@ -18,7 +19,8 @@ export const distillConfigSchema = z.strictObject({
   splits: z.array(z.enum(SPLITS)).min(1).default(['train']).describe('splits to teach about'),
   teacher: z.enum(['oracle', 'template']).default('oracle'),
   oracle: oracleConfigSchema.prefault({}),
-  templateSeed: z.int().min(0).default(1),
+  template: templateConfigSchema.prefault({}),
+  answersPerImage: z.int().positive().default(1).describe('answers asked for about each image'),
   prompt: z.string().min(1).default('student/quality.v1').describe('prompt that the rows answer'),
   filters: filterConfigSchema.prefault({}),
   concurrency: z.int().positive().default(1).describe('requests in flight'),
@@ -55,7 +57,7 @@ export const distillStage: Stage<DistillConfig> = {
     const teacher =
       config.teacher === 'oracle'
         ? createOracleTeacher(config.oracle)
-        : createTemplateTeacher(config.templateSeed);
+        : createTemplateTeacher(config.template);
     const output = {
       accepted: join(config.output, 'accepted.jsonl'),
       rejected: join(config.output, 'rejected.jsonl'),
@@ -64,11 +66,12 @@ export const distillStage: Stage<DistillConfig> = {
     const { report } = await distill(taught, teacher, config.filters, {
       prompt: await loadShippedPrompt(config.prompt),
       concurrency: config.concurrency,
+      answersPerImage: config.answersPerImage,
       maxFailureShare: config.maxFailureShare,
       output,
       progress,
     });
-    print(`${output.accepted}: ${report.accepted} of ${report.records} answers accepted`);
+    print(`${output.accepted}: ${report.accepted} of ${report.asked} answers accepted`);
     for (const [reason, count] of Object.entries(report.byReason)) {
       if (count > 0) print(`  refused for ${reason}: ${count}`);
     }

@@ -36,8 +36,17 @@ export const leafName = (index: number): string => `leaf_${index}`;
 export function encodeLoop(loop: TracedLoop): Uint8Array {
   const { graph, state, next, emitted, growingAxes } = loop;
   const leafNames = new Map(graph.leaves.map((value, index) => [value, leafName(index)]));
+  const bodyOutputs = [
+    { name: 'proceed', value: loop.proceed },
+    ...next.map((value, i) => ({ name: `next_${i}`, value })),
+    ...emitted.map((value, i) => ({ name: `emit_${i}`, value })),
+  ];
+  // A result carries the name of the first output it serves as: a copy of a large one would cost much.
+  const outputNames = new Map<GraphValue, string>();
+  for (const { name, value } of bodyOutputs)
+    if (value.producer !== undefined && !outputNames.has(value)) outputNames.set(value, name);
   const nameOf = (value: GraphValue): string =>
-    value.placeholder ?? leafNames.get(value) ?? `v${value.index}`;
+    value.placeholder ?? leafNames.get(value) ?? outputNames.get(value) ?? `v${value.index}`;
   const info = (name: string, value: GraphValue, index: number): onnx.IValueInfoProto =>
     encodeValueInfo(
       name,
@@ -57,8 +66,10 @@ export function encodeLoop(loop: TracedLoop): Uint8Array {
     name: 'body',
     node: [
       ...graph.operations.map((operation) => encodeOperation(operation, nameOf)),
-      // One value may serve as several outputs, or be an input: outputs get names of their own.
-      ...outputs.map(({ name, value }) => ({ opType: 'Identity', input: [nameOf(value)], output: [name] })),
+      // What serves as several outputs, or is an input, is copied.
+      ...bodyOutputs
+        .filter(({ name, value }) => nameOf(value) !== name)
+        .map(({ name, value }) => ({ opType: 'Identity', input: [nameOf(value)], output: [name] })),
     ],
     input: [
       encodeValueInfo(ITERATION, 'int64', []),

@@ -1,2 +1,2 @@
-export { cachedAttention, type KeyValueCache } from './cached-attention.ts';
+export { cachedAttention, type KeyValueCache, type SharedPrefix } from './cached-attention.ts';
 export { type LoopOptions, type LoopResult, type LoopStep, runLoop } from './loop.ts';

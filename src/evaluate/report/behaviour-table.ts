@@ -4,7 +4,7 @@ import { DASH, metricCell, shareCell } from './numbers.ts';
 import type { ReportData } from './report-data.ts';
 import { splitsOf, summaryOf } from './results-table.ts';
 
-const ROWS: readonly { label: string; explanation: string; cell: (summary: Summary) => Html }[] = [
+const COLUMNS: readonly { label: string; explanation: string; cell: (summary: Summary) => Html }[] = [
   {
     label: 'well-formed',
     explanation: 'the whole answer matches the output contract',
@@ -49,20 +49,22 @@ const ROWS: readonly { label: string; explanation: string; cell: (summary: Summa
   },
 ];
 
-/** Format, consistency and distortion naming of each model on each split. */
+/** Format, consistency and distortion naming: one block of rows per split, one row per model. */
 export function behaviourTable(data: ReportData): Html {
-  const columns = splitsOf(data).flatMap((split) =>
-    data.models.map(({ name }) => ({ split, name, summary: summaryOf(data, name, split) })),
-  );
-  const rows = ROWS.map(
-    ({ label, explanation, cell }) =>
-      html`<tr><th scope="row">${label} <small>${explanation}</small></th>${columns.map(
-        ({ summary }) => html`<td>${summary === undefined ? DASH : cell(summary)}</td>`,
-      )}</tr>`,
-  );
-  return html`<div class="scroll"><table><thead>
-<tr><td></td>${splitsOf(data).map((split) => html`<th scope="colgroup" colspan="${data.models.length}">${split}</th>`)}</tr>
-<tr><th scope="col">measure</th>${columns.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>
+  const blocks = splitsOf(data).map((split) => {
+    const rows = data.models.flatMap(({ name }) => {
+      const summary = summaryOf(data, name, split);
+      return summary === undefined
+        ? []
+        : [
+            html`<tr><th scope="row">${name}</th>${COLUMNS.map(({ cell }) => html`<td>${cell(summary)}</td>`)}</tr>`,
+          ];
+    });
+    return html`<tbody><tr class="split"><th colspan="${COLUMNS.length + 1}" scope="rowgroup">${split}</th></tr>${rows}</tbody>`;
+  });
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="format, consistency, distortions"><table class="behaviour"><thead>
+<tr><th scope="col">model</th>${COLUMNS.map(({ label }) => html`<th scope="col">${label}</th>`)}</tr></thead>${blocks}</table></div>
+<details><summary>What the columns mean</summary><dl>${COLUMNS.map(({ label, explanation }) => html`<dt>${label}</dt><dd>${explanation}</dd>`)}</dl></details>
 <p class="note">Consistency is read beside the spread of the scores: a model that always gives one answer agrees with itself.</p>`;
 }
 
@@ -85,7 +87,7 @@ export function distortionTables(data: ReportData): Html[] {
       return html`<tr><th scope="row">${type} <small>n = ${n.find((count) => count !== undefined) ?? 0}</small></th>${cells}</tr>`;
     });
     return [
-      html`<details><summary>${split}: ${types.length} distortions</summary><div class="scroll"><table><thead>
+      html`<details><summary>${split}: ${types.length} distortions</summary><div class="scroll" tabindex="0" role="region" aria-label="${`distortions, ${split}`}"><table><thead>
 <tr><th rowspan="2" scope="col">distortion</th>${data.models.map(({ name }) => html`<th colspan="3" scope="colgroup">${name}</th>`)}</tr>
 <tr>${data.models.map(() => html`<th scope="col">SRCC</th><th scope="col">score ${'\u2212'} MOS</th><th scope="col">first named</th>`)}</tr>
 </thead><tbody>${rows}</tbody></table></div></details>`,

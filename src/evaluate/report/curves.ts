@@ -1,7 +1,9 @@
-import { renderChart, SERIES_COLORS } from './charts.ts';
+import { chartFigure, type FigureIds, missingFigure, type renderChart } from './charts.ts';
 import { type Html, html, NOTHING } from './html.ts';
 import { PANEL_IDS, PANELS, type PanelId, panelOf } from './panels.ts';
-import type { MetricRow, StageReport } from './report-data.ts';
+import type { MetricRow, ReportData, StageReport } from './report-data.ts';
+import { rolloutSection } from './rollouts.ts';
+import { SERIES_COLORS } from './theme.ts';
 
 interface Point {
   step: number;
@@ -36,29 +38,43 @@ export function seriesByPanel(rows: readonly MetricRow[]): Map<PanelId | 'other'
 }
 
 /** All curves of a stage: the expected panels in their order, then further ones, then the rest folded away. */
-export async function stageSection(stage: StageReport): Promise<Html> {
+export async function stageSection(
+  ids: FigureIds,
+  stage: StageReport,
+  picture: ReportData['rolloutPicture'],
+): Promise<Html> {
   const panels = seriesByPanel(stage.rows);
-  const ids = [...stage.expects, ...PANEL_IDS.filter((id) => !stage.expects.includes(id) && panels.has(id))];
+  const shown = [
+    ...stage.expects,
+    ...PANEL_IDS.filter((id) => !stage.expects.includes(id) && panels.has(id)),
+  ];
   const figures: Html[] = [];
-  for (const id of ids)
-    figures.push(await panelFigure(PANELS[id].title, PANELS[id].axis, panels.get(id) ?? []));
+  for (const id of shown)
+    figures.push(await panelFigure(ids, stage.name, PANELS[id].title, PANELS[id].axis, panels.get(id) ?? []));
   const others: Html[] = [];
-  for (const series of panels.get('other') ?? []) others.push(await panelFigure(series.name, '', [series]));
+  for (const series of panels.get('other') ?? [])
+    others.push(await panelFigure(ids, stage.name, series.name, '', [series]));
   const last = stage.rows.at(-1)?.step;
   return html`<section class="stage"><h3>${stage.name}</h3>
 <p class="note">${last === undefined ? 'No step was logged.' : `${stage.rows.length} logged rows, last step ${last}.`}</p>
 <div class="charts">${figures}</div>
 ${others.length === 0 ? NOTHING : html`<details><summary>${others.length} further series</summary><div class="charts">${others}</div></details>`}
-</section>`;
+${await rolloutSection(stage, picture)}</section>`;
 }
 
-async function panelFigure(title: string, axis: string, series: readonly Series[]): Promise<Html> {
+async function panelFigure(
+  ids: FigureIds,
+  stage: string,
+  title: string,
+  axis: string,
+  series: readonly Series[],
+): Promise<Html> {
   const drawn = series.filter((one) => one.points.length > 0);
   const empty = series.filter((one) => one.points.length === 0).map((one) => one.name);
   if (drawn.length === 0) {
     const why =
       empty.length === 0 ? 'not logged in this run' : `logged without a finite value: ${empty.join(', ')}`;
-    return html`<figure class="chart missing" data-panel="${title}"><figcaption>${title}</figcaption><p>missing: ${why}</p></figure>`;
+    return missingFigure({ title, data: { panel: title } }, why);
   }
   const points = drawn.reduce((sum, one) => sum + one.points.length, 0);
   const gaps = series.reduce((sum, one) => sum + one.notFinite, 0);
@@ -68,12 +84,24 @@ async function panelFigure(title: string, axis: string, series: readonly Series[
     ...(gaps > 0 ? [`${gaps} value(s) not finite, left out`] : []),
     ...(empty.length > 0 && gaps === 0 ? [`missing: ${empty.join(', ')}`] : []),
   ];
-  const svg = await renderChart(curveSpec(axis, drawn));
-  const legend = drawn.map((one, i) => html`<li style="--swatch: ${colorOf(i)}">${one.name}</li>`);
-  return html`<figure class="chart" data-panel="${title}" data-points="${points}"><figcaption>${title}${
-    notes.length === 0 ? NOTHING : html` <small>${notes.join('; ')}</small>`
-  }</figcaption>${svg}${title === drawn[0]!.name ? NOTHING : html`<ul class="legend">${legend}</ul>`}</figure>`;
+  const names = drawn.map(({ name }) => name);
+  return chartFigure({
+    id: ids.next('curve', stage, title),
+    title,
+    alt: drawn.map(describe).join('; '),
+    data: { panel: title, points },
+    spec: curveSpec(axis, drawn),
+    ...(title === names[0] ? {} : { legend: names.map((name, i) => ({ name, color: colorOf(i) })) }),
+    ...(notes.length === 0 ? {} : { note: notes.join('; ') }),
+  });
 }
+
+const describe = ({ name, points }: Series): string => {
+  const [first, last] = [points[0]!, points.at(-1)!];
+  return `${name} from ${short(first.value)} at step ${first.step} to ${short(last.value)} at step ${last.step}`;
+};
+
+const short = (value: number): string => String(Number(value.toPrecision(4)));
 
 // The first colour is a grey for baselines; curves start at the accent.
 const colorOf = (i: number): string => SERIES_COLORS[(i + 1) % SERIES_COLORS.length]!;
@@ -90,6 +118,9 @@ export function centredMean(points: readonly Point[], window: number): Point[] {
   });
 }
 
+/** Six digits: more are not seen, and the page carries each of them. */
+const compact = (value: number): number => Number(value.toPrecision(6));
+
 /** Pixels; enough for 0.00002. */
 const LABEL_WIDTH = 46;
 
@@ -98,8 +129,15 @@ function curveSpec(axis: string, drawn: readonly Series[]): Parameters<typeof re
   const rows = drawn.flatMap(({ name, points }) => {
     const window = smoothingWindow(points.length);
     return [
-      ...points.map((point) => ({ ...point, name, raw: window > 1 })),
-      ...(window > 1 ? centredMean(points, window).map((point) => ({ ...point, name, raw: false })) : []),
+      ...points.map(({ step, value }) => ({ step, value: compact(value), name, raw: window > 1 })),
+      ...(window > 1
+        ? centredMean(points, window).map(({ step, value }) => ({
+            step,
+            value: compact(value),
+            name,
+            raw: false,
+          }))
+        : []),
     ];
   });
   const single = drawn.every((one) => one.points.length === 1);
@@ -128,7 +166,7 @@ function curveSpec(axis: string, drawn: readonly Series[]): Parameters<typeof re
     },
   };
   return {
-    width: 320,
+    width: 280,
     height: 170,
     data: { values: rows },
     layer: [

@@ -1,97 +1,86 @@
-import { levelOfScore } from '../../core/index.ts';
-import { type Distortion, type Prediction, SCORE_RANGE } from '../predictions.ts';
+import { FLAGS, type GalleryData } from './gallery-data.ts';
 import { type Html, html, NOTHING } from './html.ts';
-import { signed } from './numbers.ts';
-import { pictureTag } from './pictures.ts';
-import type { ReportData } from './report-data.ts';
+import { scriptJson } from './script-json.ts';
+import { spaced } from './words.ts';
 
-const GALLERY_SIZE = 6;
+const SORTS = [
+  ['worst', 'largest error first'],
+  ['best', 'smallest error first'],
+  ['kind', 'score too high first'],
+  ['harsh', 'score too low first'],
+  ['mos-down', 'MOS, high to low'],
+  ['mos-up', 'MOS, low to high'],
+  ['id', 'name'],
+] as const;
 
-export type Scored = Prediction & { score: number };
+/** Sorts that need a second model: the one before the one that is shown. */
+const CHANGE_SORTS = [
+  ['better', 'most improved first'],
+  ['poorer', 'most worsened first'],
+] as const;
 
-export const errorOf = ({ score, mos }: Scored): number => score - mos;
-
-const isScored = (prediction: Prediction): prediction is Scored => prediction.score !== null;
-
-const byError = (predictions: readonly Prediction[]): Scored[] =>
-  predictions
-    .filter(isScored)
-    // Ids break ties, so that a report of the same data is the same.
-    .sort((a, b) => Math.abs(errorOf(a)) - Math.abs(errorOf(b)) || (a.id < b.id ? -1 : 1));
-
-export const worstPredictions = (predictions: readonly Prediction[], count: number): Scored[] =>
-  byError(predictions).toReversed().slice(0, count);
-
-/** The smallest errors, taken from the quality levels in turn: the best of one level alone say little. */
-export function bestPredictions(predictions: readonly Prediction[], count: number): Scored[] {
-  const queues = new Map<string, Scored[]>();
-  for (const prediction of byError(predictions)) {
-    const clamped = Math.min(SCORE_RANGE.highest, Math.max(SCORE_RANGE.lowest, prediction.mos));
-    const level = levelOfScore(clamped);
-    queues.set(level, [...(queues.get(level) ?? []), prediction]);
-  }
-  const best: Scored[] = [];
-  for (
-    let turn = 0;
-    best.length < count && [...queues.values()].some((queue) => turn < queue.length);
-    turn++
-  ) {
-    for (const queue of queues.values()) if (turn < queue.length) best.push(queue[turn]!);
-  }
-  return best.slice(0, count).sort((a, b) => a.mos - b.mos);
+/** The shell of the gallery and its data; the script of the page fills it, a page of cards at a time. */
+export function gallerySection({ gallery, uris }: { gallery: GalleryData; uris: readonly string[] }): Html {
+  if (gallery.rows.length === 0) return html`<p>missing: none of the answers is kept for browsing</p>`;
+  const { models, splits, rows, leftOut } = gallery;
+  const types = [...new Set(rows.flatMap(({ truth }) => truth ?? []))].sort();
+  const named = types.length === 0;
+  const kinds = named ? namedTypes(gallery) : types;
+  const flags = new Set(rows.flatMap(({ answers }) => answers.flatMap((answer) => answer?.flags ?? [])));
+  const sorts = models.length > 1 ? [...SORTS, ...CHANGE_SORTS] : SORTS;
+  return html`<noscript><p class="warn">Browsing the pictures needs scripts to be allowed. Nothing else on this page does.</p></noscript>
+<form class="controls" role="search" aria-label="predictions">
+<div class="first"><label>Search <input type="search" id="q" placeholder="words, names, distortions" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"></label><button type="reset">Reset</button></div>
+${select('sort', 'Order', sorts)}
+${
+  models.length > 1
+    ? select(
+        'model',
+        'Model',
+        models.map((name, i) => [String(i), name] as const),
+        String(models.length - 1),
+      )
+    : NOTHING
+}
+${splits.length > 1 ? select('split', 'Split', [['', 'all'], ...splits.map((name, i) => [String(i), name] as const)], '0') : NOTHING}
+${kinds.length > 0 ? select('type', named ? 'Named distortion' : 'Distortion', [['', 'all'], ...(named ? [] : [['-', 'none (pristine)'] as const]), ...kinds.map((type) => [type, spaced(type)] as const)]) : NOTHING}
+${select('flag', 'Answer', [['', 'all'], ...orderedFlags(flags).map((flag) => [flag, flag] as const)])}</form>
+<p class="note"><output id="count" role="status" for="q">${rows.length} answers</output>
+<span class="keys"><kbd>/</kbd> search, <kbd>←</kbd> <kbd>→</kbd> <kbd>↑</kbd> <kbd>↓</kbd> move, <kbd>Enter</kbd> whole answers, <kbd>PgUp</kbd> <kbd>PgDn</kbd> turn pages</span></p>
+<ul class="key">${named ? html`<li><mark class="open">named</mark></li>` : html`<li><mark class="right">named rightly</mark></li><li><mark class="wrong">named wrongly</mark></li>`}<li><i class="tick"></i> MOS, ± the raters’ standard deviation</li><li><i class="dot"></i> score</li></ul>
+<div class="gallery" id="cards" role="list" aria-label="predictions"></div>
+<div class="pager"><button type="button" id="previous">← Previous</button><output id="page"></output><button type="button" id="next">Next →</button></div>
+<p class="note">Thumbnails are reduced and compressed: fine distortions look milder here than they are.${
+    leftOut === 0 ? '' : ` ${leftOut} answers with smaller errors are left out.`
+  }</p>
+<script type="application/json" id="gallery-data">${scriptJson(gallery)}</script>
+<script type="application/json" id="gallery-pictures">${scriptJson(uris)}</script>`;
 }
 
-/** Best, worst and unscored predictions of the last model, split by split. */
-export async function gallerySections(data: ReportData): Promise<Html[]> {
-  const model = data.models.at(-1);
-  const size = data.gallerySize ?? GALLERY_SIZE;
-  const sections: Html[] = [];
-  for (const { split, predictions } of model?.splits ?? []) {
-    const missing = predictions.filter((prediction) => prediction.score === null);
-    const groups = [
-      { title: 'Best', members: bestPredictions(predictions, size) },
-      { title: 'Worst', members: worstPredictions(predictions, size) },
-      { title: `Without a score (${missing.length})`, members: missing.slice(0, size) },
-    ];
-    for (const { title, members } of groups) {
-      if (members.length === 0) continue;
-      const cards: Html[] = [];
-      for (const prediction of members) cards.push(await card(data, prediction, split));
-      sections.push(
-        html`<h3>${title} <small>${model!.name}, ${split}</small></h3><div class="gallery">${cards}</div>`,
-      );
-    }
-  }
-  return sections;
+const orderedFlags = (present: ReadonlySet<string>): string[] => {
+  const known: readonly string[] = Object.values(FLAGS);
+  const reasons = [...present].filter((flag) => !known.includes(flag)).sort();
+  return [...known.filter((flag) => present.has(flag)), ...reasons];
+};
+
+const namedTypes = ({ rows }: GalleryData): string[] =>
+  [
+    ...new Set(
+      rows.flatMap(({ answers }) =>
+        answers.flatMap((answer) => answer?.named.map((name) => name.replace(/ \d\/5$/, '')) ?? []),
+      ),
+    ),
+  ].sort();
+
+function select(
+  id: string,
+  label: string,
+  options: readonly (readonly [value: string, text: string])[],
+  chosen = options[0]![0],
+): Html {
+  const items = options.map(
+    ([value, text]) =>
+      html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`,
+  );
+  return html`<label>${label} <select id="${id}">${items}</select></label>`;
 }
-
-async function card(data: ReportData, prediction: Prediction, split: string): Promise<Html> {
-  const { id, mos, mosStd, score, status, distortionsTrue, distortionsNamed, levelStated } = prediction;
-  const picture = pictureTag(await data.picture(prediction), `picture ${id}`);
-  const others = data.models.slice(0, -1).flatMap((model) => {
-    const same = model.splits.find((one) => one.split === split)?.predictions.find((one) => one.id === id);
-    return same === undefined
-      ? []
-      : [`${model.name}: ${same.score === null ? 'no score' : same.score.toFixed(2)}`];
-  });
-  return html`<article class="card" data-id="${id}">${picture}
-<div class="facts"><p class="scores"><span>MOS <b>${mos.toFixed(2)}</b>${mosStd === undefined ? NOTHING : html` <small>± ${mosStd.toFixed(2)}</small>`}</span>
-<span>score <b>${score === null ? 'none' : score.toFixed(2)}</b></span>
-<span class="error">${score === null ? status : signed(score - mos, 2)}</span></p>
-<dl><dt>true</dt><dd>${distortionsTrue === undefined ? 'unknown' : distortionText(distortionsTrue, 'pristine')}</dd>
-<dt>named</dt><dd>${distortionText(distortionsNamed, 'none')}</dd>
-<dt>level</dt><dd>${levelStated ?? 'none stated'}</dd></dl>
-<p class="note">${id}${others.map((other) => html`<br>${other}`)}</p></div>
-<blockquote>${prediction.reasoning ?? prediction.text}</blockquote></article>`;
-}
-
-const distortionText = (distortions: readonly Distortion[], whenEmpty: string): string =>
-  distortions.length === 0
-    ? whenEmpty
-    : distortions
-        .map(({ type, level }) => (level === undefined ? spaced(type) : `${spaced(type)} ${level}/5`))
-        .join(', ');
-
-/** "gaussianBlur" as "gaussian blur". */
-const spaced = (type: string): string =>
-  type.replace(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`);

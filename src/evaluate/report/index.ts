@@ -1,10 +1,23 @@
+export { type LoadReportOptions, loadReport } from './load-report.ts';
+export { type LoadedStage, loadStage } from './load-stages.ts';
+export {
+  type ComparisonPageData,
+  type SuiteReportData,
+  type SuiteResultReport,
+  writeComparisonReport,
+  writeSuiteReport,
+} from './pages.ts';
 export { COLD_START_PANELS, GRPO_PANELS, type PanelId } from './panels.ts';
 export type {
   ComparisonReport,
+  Fact,
   MetricRow,
   ModelReport,
+  QuotedResult,
   ReportData,
+  RolloutRow,
+  SignificanceRow,
   SplitReport,
   StageReport,
 } from './report-data.ts';
-export { renderReport, writeReport } from './write-report.ts';
+export { type ReportFile, renderReport, writeReport } from './write-report.ts';

@@ -1,11 +1,11 @@
-import type { Interval, Metric } from '../../metrics/index.ts';
+import type { Interval, Metric, UndefinedBecause } from '../../metrics/index.ts';
 import type { Share } from '../naming.ts';
 import { type Html, html } from './html.ts';
 
 export const DASH = '–';
 
 export const metricText = (metric: Metric, digits = 3): string =>
-  metric.status === 'ok' ? metric.value.toFixed(digits) : 'undefined';
+  metric.status === 'ok' ? metric.value.toFixed(digits) : 'none';
 
 export const intervalText = (interval: Interval, digits = 3): string =>
   interval.status === 'ok' ? `[${interval.low.toFixed(digits)}, ${interval.high.toFixed(digits)}]` : '';
@@ -34,13 +34,17 @@ export function scoredText(scored: number, n: number): Html {
   return scored < ENOUGH_SCORED * n ? html`<strong class="warn">${text}</strong>` : html`${text}`;
 }
 
-const percent = (rate: number): string => `${(100 * rate).toFixed(1)} %`;
+export const percent = (rate: number): string => `${(100 * rate).toFixed(1)} %`;
 
-/** A value, or "undefined" with the reason as a tooltip. */
+/** "too few" of the reason "too-few": what a cell has room for. */
+const reasonText = ({ reason }: UndefinedBecause): string =>
+  reason === 'nothing-to-count' ? DASH : reason.replaceAll('-', ' ');
+
+/** A value, or in a word why there is none, with the whole reason as a tooltip. */
 export const metricCell = (metric: Metric, digits = 3): Html =>
   metric.status === 'ok'
     ? html`${metric.value.toFixed(digits)}`
-    : html`<abbr title="${metric.detail}">undefined</abbr>`;
+    : html`<abbr title="${metric.detail}">${reasonText(metric)}</abbr>`;
 
 export const shareCell = ({ rate, count, of }: Share): Html =>
   rate.status === 'ok'

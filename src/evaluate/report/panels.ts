@@ -17,7 +17,7 @@ const has = (pattern: string) => {
   return (name: string) => expression.test(words(name));
 };
 
-const isSpread = has('std|variance|share|fraction|frac|rate|weight|min|max');
+const isSpread = has('std|missing|variance|share|fraction|frac|rate|weight|min|max');
 const isReward = has('rewards?');
 const isLength = has('length|lengths');
 

@@ -1,19 +1,19 @@
-import type { Interval, Metric } from '../../metrics/index.ts';
-import type { Difference } from '../compare.ts';
+import type { Interval } from '../../metrics/index.ts';
 import type { Estimate, Summary } from '../summarize.ts';
 import { type Html, html, NOTHING } from './html.ts';
-import { DASH, intervalText, metricCell, scoredText, signed, signedWithInterval } from './numbers.ts';
-import type { ComparisonReport, ReportData } from './report-data.ts';
+import { DASH, ENOUGH_SCORED, intervalText, metricCell } from './numbers.ts';
+import type { QuotedResult, ReportData } from './report-data.ts';
+import { SERIES_COLORS } from './theme.ts';
 
 type EstimateName = 'srcc' | 'plcc' | 'plccLogistic4' | 'krcc' | 'rmse' | 'mae';
 
-const ROWS: readonly { name: EstimateName; label: string; better: 'higher' | 'lower' }[] = [
-  { name: 'srcc', label: 'SRCC', better: 'higher' },
-  { name: 'plcc', label: 'PLCC, raw', better: 'higher' },
-  { name: 'plccLogistic4', label: 'PLCC, logistic-4', better: 'higher' },
-  { name: 'krcc', label: 'KRCC', better: 'higher' },
-  { name: 'rmse', label: 'RMSE', better: 'lower' },
-  { name: 'mae', label: 'MAE', better: 'lower' },
+const COLUMNS: readonly { name: EstimateName; label: string; best: 'highest' | 'lowest' }[] = [
+  { name: 'srcc', label: 'SRCC', best: 'highest' },
+  { name: 'plcc', label: 'PLCC', best: 'highest' },
+  { name: 'plccLogistic4', label: 'PLCC, logistic-4', best: 'highest' },
+  { name: 'krcc', label: 'KRCC', best: 'highest' },
+  { name: 'rmse', label: 'RMSE', best: 'lowest' },
+  { name: 'mae', label: 'MAE', best: 'lowest' },
 ];
 
 export const splitsOf = (data: ReportData): string[] => [
@@ -23,100 +23,120 @@ export const splitsOf = (data: ReportData): string[] => [
 export const summaryOf = (data: ReportData, model: string, split: string): Summary | undefined =>
   data.models.find(({ name }) => name === model)?.splits.find((one) => one.split === split)?.summary;
 
-/** One block of rows per split: each model's value with its interval, and each comparison's difference. */
+/** One block of rows per split: each model with its values and intervals, then what others have published. */
 export function resultsTable(data: ReportData): Html {
-  const pairs = [
-    ...new Map(data.comparisons.map((one) => [`${one.baseline}\n${one.candidate}`, one])).values(),
-  ];
-  const header = html`<tr><th scope="col">metric</th>${data.models.map(({ name }) => html`<th scope="col">${name}</th>`)}${pairs.map(
-    (pair) => html`<th scope="col">${pair.candidate} ${'\u2212'} ${pair.baseline}</th>`,
-  )}</tr>`;
+  const span = correlationSpan(data);
+  const header = html`<tr><th scope="col">model</th>${COLUMNS.map(
+    ({ name, label }) =>
+      html`<th scope="col">${label}</th>${name === 'srcc' ? html`<th scope="col" class="span"><span>${span.low.toFixed(1)}</span><span>${span.high.toFixed(1)}</span></th>` : NOTHING}`,
+  )}<th scope="col">scored</th></tr>`;
   const blocks = splitsOf(data).map((split) => {
-    const summaries = data.models.map(({ name }) => summaryOf(data, name, split));
-    const rows = ROWS.map(
-      ({ name, label, better }) =>
-        html`<tr><th scope="row">${label}</th>${summaries.map((summary) => valueCell(summary?.[name]))}${pairs.map(
-          (pair) => differenceCell(data, pair, split, name, better),
-        )}</tr>`,
-    );
-    return html`<tbody><tr class="split"><th colspan="${1 + data.models.length + pairs.length}">${split} <small>${splitCounts(data, split)}</small></th></tr>${rows}</tbody>`;
+    const rows = data.models.flatMap(({ name }, i) => {
+      const summary = summaryOf(data, name, split);
+      if (summary === undefined) return [];
+      const cells = COLUMNS.map((column) => {
+        const best = isBest(data, split, name, column);
+        const value = valueCell(summary[column.name], best);
+        return column.name === 'srcc'
+          ? html`${value}<td class="span">${whisker(summary.srcc, span, SERIES_COLORS[i % 8]!)}</td>`
+          : value;
+      });
+      return [
+        html`<tr><th scope="row"><i class="swatch" style="--swatch: ${SERIES_COLORS[i % 8]!}"></i>${name}</th>${cells}<td>${countText(summary)}</td></tr>`,
+      ];
+    });
+    return html`<tbody><tr class="split"><th colspan="${COLUMNS.length + 3}" scope="rowgroup">${split}</th></tr>${rows}${quotedRows(data.quoted ?? [], split)}</tbody>`;
   });
   return html`<div class="scroll" tabindex="0" role="region" aria-label="results"><table class="results"><thead>${header}</thead>${blocks}</table></div>
-<p class="note">${coverage(data)}Figures are over the pictures with a score. Differences with an interval are paired, on the same images; ${
-    pairs.length === 0 ? 'no comparison was given.' : 'bold and coloured where it leaves out 0.'
-  }</p>${seedNotes(data)}`;
+<p class="note">${coverage(data)}Figures are over the pictures with a score; PLCC, RMSE and MAE are of raw scores on the scale 1 to 5. Bold: best of the models measured here.${
+    (data.quoted ?? []).length === 0
+      ? ''
+      : ' Quoted rows are as published, under the protocol of their source.'
+  }</p>`;
 }
 
-/** One count where all models have it in common, each model's own otherwise. */
-function splitCounts(data: ReportData, split: string): Html {
-  const counts = data.models.flatMap(({ name }) => {
-    const summary = summaryOf(data, name, split);
-    return summary === undefined ? [] : [{ name, text: scoredText(summary.scored, summary.n) }];
+/** How many of the pictures the figures are about. */
+const countText = ({ scored, n }: Summary): Html | number =>
+  scored === n
+    ? n
+    : html`${scored} <small>${scored < ENOUGH_SCORED * n ? html`<strong class="warn">of ${n}</strong>` : html`of ${n}`}</small>`;
+
+export function isBest(
+  data: ReportData,
+  split: string,
+  model: string,
+  { name, best }: Pick<(typeof COLUMNS)[number], 'name' | 'best'>,
+): boolean {
+  const values = data.models.flatMap((one) => {
+    const value = summaryOf(data, one.name, split)?.[name].value;
+    return value?.status === 'ok' ? [{ model: one.name, value: value.value }] : [];
   });
-  const first = counts[0];
-  if (first === undefined) return NOTHING;
-  const paired = data.comparisons.flatMap((one) =>
-    one.split === split && one.result.dropped > 0
-      ? [html`; ${one.candidate} ${'\u2212'} ${one.baseline}: on ${one.result.images} scored by both`]
-      : [],
+  if (values.length < 2) return false;
+  const sign = best === 'highest' ? 1 : -1;
+  const top = Math.max(...values.map(({ value }) => sign * value));
+  return values.some((one) => one.model === model && sign * one.value === top);
+}
+
+function valueCell({ value, interval }: Estimate, best: boolean): Html {
+  const range = intervalText(interval);
+  const shown = metricCell(value);
+  return html`<td>${best ? html`<strong>${shown}</strong>` : shown}${range === '' ? NOTHING : html` <small>${range}</small>`}</td>`;
+}
+
+/** The ends of the whiskers' common scale: tenths that hold all intervals. */
+function correlationSpan(data: ReportData): { low: number; high: number } {
+  const ends = data.models.flatMap(({ splits }) =>
+    splits.flatMap(({ summary: { srcc } }) => [
+      ...(srcc.value.status === 'ok' ? [srcc.value.value] : []),
+      ...(srcc.interval.status === 'ok' ? [srcc.interval.low, srcc.interval.high] : []),
+    ]),
   );
-  if (counts.every(({ text }) => text.markup === first.text.markup)) return html`${first.text}${paired}`;
-  return html`${counts.map(({ name, text }, i) => html`${i === 0 ? '' : '; '}${name}: ${text}`)}${paired}`;
+  if (ends.length === 0) return { low: 0, high: 1 };
+  const low = Math.floor(Math.min(...ends) * 10) / 10;
+  const high = Math.ceil(Math.max(...ends) * 10) / 10;
+  return low === high ? { low, high: low + 0.1 } : { low, high };
+}
+
+/** A dot and its interval on the common scale. The numbers stand beside it. */
+function whisker({ value, interval }: Estimate, span: { low: number; high: number }, color: string): Html {
+  if (value.status !== 'ok') return NOTHING;
+  const at = (one: number) => `${((100 * (one - span.low)) / (span.high - span.low)).toFixed(1)}%`;
+  const [low, high] = interval.status === 'ok' ? [interval.low, interval.high] : [value.value, value.value];
+  return html`<span class="whisker" aria-hidden="true" style="--low: ${at(low)}; --high: ${at(high)}; --at: ${at(value.value)}; --swatch: ${color}"></span>`;
+}
+
+function quotedRows(quoted: readonly QuotedResult[], split: string): Html[] {
+  const figure = (value: number | undefined) =>
+    html`<td>${value === undefined ? DASH : value.toFixed(3)}</td>`;
+  return quoted
+    .filter((one) => one.split === split)
+    .map(
+      ({ model, srcc, plcc, source }) =>
+        html`<tr class="quoted"><th scope="row">${model} <small>quoted: ${source}</small></th>${figure(srcc)}<td class="span"></td>${figure(plcc)}<td colspan="5"></td></tr>`,
+    );
+}
+
+/** Mean over data sets, each weighted by its pictures with a score. Undefined unless every one has a value. */
+export function weightedMean(
+  summaries: readonly (Pick<Summary, 'srcc' | 'plcc' | 'scored'> | undefined)[],
+  metric: 'srcc' | 'plcc',
+): number | undefined {
+  let [sum, weight] = [0, 0];
+  for (const summary of summaries) {
+    const value = summary?.[metric].value;
+    if (summary === undefined || value?.status !== 'ok') return undefined;
+    sum += value.value * summary.scored;
+    weight += summary.scored;
+  }
+  return weight === 0 ? undefined : sum / weight;
 }
 
 function coverage({ models }: ReportData): string {
-  const intervals = models.flatMap((model) => model.splits.map(({ summary }) => summary.srcc.interval));
-  const levels = new Set(intervals.flatMap((one) => (one.status === 'ok' ? [`${100 * one.level} %`] : [])));
-  return levels.size === 0 ? '' : `Brackets: ${[...levels].join(' or ')} percentile bootstrap over images. `;
-}
-
-function valueCell(estimate: Estimate | undefined): Html {
-  if (estimate === undefined) return html`<td>${DASH}</td>`;
-  const range = intervalText(estimate.interval);
-  return html`<td>${metricCell(estimate.value)}${range === '' ? NOTHING : html` <small>${range}</small>`}</td>`;
-}
-
-function differenceCell(
-  data: ReportData,
-  pair: ComparisonReport,
-  split: string,
-  name: EstimateName,
-  better: 'higher' | 'lower',
-): Html {
-  const comparison = data.comparisons.find(
-    (one) => one.split === split && one.baseline === pair.baseline && one.candidate === pair.candidate,
+  const intervals: Interval[] = models.flatMap((model) =>
+    model.splits.map(({ summary }) => summary.srcc.interval),
   );
-  if (comparison !== undefined && isPaired(name)) {
-    return pairedCell(comparison.result[name], better);
-  }
-  // Summaries are of one run: their difference does not belong beside a mean over seeds.
-  if (comparison !== undefined && comparison.result.seeds.length > 1) return html`<td>${DASH}</td>`;
-  const from = summaryOf(data, pair.baseline, split)?.[name].value;
-  const to = summaryOf(data, pair.candidate, split)?.[name].value;
-  if (from?.status !== 'ok' || to?.status !== 'ok') return html`<td>${DASH}</td>`;
-  return html`<td>${signed(to.value - from.value)}</td>`;
-}
-
-const isPaired = (name: EstimateName): name is 'srcc' | 'plcc' | 'rmse' | 'mae' =>
-  name !== 'plccLogistic4' && name !== 'krcc';
-
-function pairedCell({ difference, interval }: Difference, better: 'higher' | 'lower'): Html {
-  if (difference.status !== 'ok') return html`<td>${metricCell(difference)}</td>`;
-  const text = signedWithInterval(difference.value, interval);
-  if (!excludesZero(interval)) return html`<td>${text}</td>`;
-  const tone = difference.value > 0 === (better === 'higher') ? 'better' : 'worse';
-  return html`<td class="${tone}"><strong>${text}</strong></td>`;
-}
-
-export const excludesZero = (interval: Interval): boolean =>
-  interval.status === 'ok' && (interval.low > 0 || interval.high < 0);
-
-function seedNotes({ comparisons }: ReportData): Html {
-  const pooled = comparisons.filter(({ result }) => result.seeds.length > 1);
-  if (pooled.length === 0) return NOTHING;
-  const text = (metric: Metric) => (metric.status === 'ok' ? metric.value.toFixed(3) : 'undefined');
-  return html`<p class="note">The models' columns are one run; differences are means over seeds. SRCC by seed:${pooled.map(
-    ({ split, result }) =>
-      html`<br>${split}: ${result.srcc.perSeed.map(({ seed, baseline, candidate }) => `seed ${seed ?? 'none'} ${text(baseline)} → ${text(candidate)}`).join('; ')}`,
-  )}</p>`;
+  const levels = new Set(intervals.flatMap((one) => (one.status === 'ok' ? [`${100 * one.level} %`] : [])));
+  return levels.size === 0
+    ? ''
+    : `Brackets: ${[...levels].join(' or ')} percentile bootstrap over pictures. `;
 }

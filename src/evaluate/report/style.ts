@@ -1,69 +1,106 @@
 import { Html } from './html.ts';
+import { THEME_CSS } from './theme.ts';
 
 export const STYLE = new Html(`
-:root { color-scheme: light dark;
-  --paper: #fcfcfa; --panel: #ffffff; --ink: #1d2126; --muted: #646b74; --grid: #e2e4e6; --accent: #2463a8;
-  --better: #1d7a46; --worse: #b3372c;
-  --series-1: #8a94a0; --series-2: #2463a8; --series-3: #c8641b; --series-4: #2f8f5b;
-  --series-5: #8b4fb0; --series-6: #b38b00; --series-7: #c23d6e; --series-8: #2a9aa8; }
-@media (prefers-color-scheme: dark) { :root {
-  --paper: #14171a; --panel: #1c2024; --ink: #e6e8ea; --muted: #9aa3ad; --grid: #33393f; --accent: #7fb4ee;
-  --better: #6cc792; --worse: #f08d82;
-  --series-1: #8f9aa6; --series-2: #7fb4ee; --series-3: #f2a063; --series-4: #72cf9a;
-  --series-5: #c79be4; --series-6: #e3c14d; --series-7: #f08bb0; --series-8: #6fd0dc; } }
+:root { color-scheme: light dark; ${THEME_CSS} }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 1180px; padding: 2.5rem 1.5rem 4rem; background: var(--paper); color: var(--ink);
-  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 .3rem; letter-spacing: -.01em; }
-h2 { font-size: 1.3rem; margin: 3rem 0 1rem; padding-top: 1rem; border-top: 1px solid var(--grid); }
-h3 { font-size: 1.05rem; margin: 1.8rem 0 .6rem; }
+html { scroll-padding-top: 3.5rem; }
+body { margin: 0 auto; max-width: 1240px; padding: 2.6rem 1.8rem 5rem; background: var(--paper); color: var(--ink);
+  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 .3rem; letter-spacing: -.015em; text-wrap: balance; overflow-wrap: anywhere; min-width: 0; }
+h2 { font-size: 1.4rem; letter-spacing: -.01em; margin: 3.2rem 0 1rem; }
+h3 { font-size: 1.05rem; margin: 2rem 0 .6rem; }
+h4 { font-size: .95rem; margin: 1.2rem 0 .5rem; }
 small { color: var(--muted); font-weight: 400; font-size: .85em; }
-p.lead { margin: 0; color: var(--muted); max-width: 48rem; }
-.note { color: var(--muted); font-size: .85rem; margin: .4rem 0; }
-nav { margin: 1rem 0 0; display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; font-size: .9rem; }
 a { color: var(--accent); }
-.headlines { display: grid; grid-template-columns: repeat(auto-fit, minmax(230px, 1fr)); gap: 1rem; margin: 2rem 0 0; }
-.headline { background: var(--panel); border: 1px solid var(--grid); border-radius: 10px; padding: 1rem 1.2rem; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.skip { position: absolute; left: -99rem; } .skip:focus { left: 1rem; top: .6rem; }
+.top { display: flex; gap: 1rem; justify-content: space-between; align-items: flex-start; }
+.lead { margin: 0; color: var(--muted); max-width: 50rem; }
+.note { color: var(--muted); font-size: .84rem; margin: .5rem 0; max-width: 60rem; }
+.warning { border-left: 3px solid var(--worse); padding: .3rem .8rem; margin: .6rem 0; background: var(--panel); }
+.warn, .worse { color: var(--worse); } .better { color: var(--better); }
+button, select, input { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--edge); border-radius: 7px; }
+button { padding: .3rem .8rem; cursor: pointer; } button:hover:enabled { border-color: var(--accent); color: var(--accent); }
+button:disabled { opacity: .45; cursor: default; }
+#theme { font-size: .85rem; white-space: nowrap; } html:not(.scripted) :is(#theme, .tabs, .controls, .pager, .keys, .key) { display: none; }
+nav { position: sticky; top: 0; z-index: 2; display: flex; gap: .2rem 1.4rem; margin: 2rem -1.8rem 0; padding: .7rem 1.8rem; overflow-x: auto;
+  background: var(--paper); border-bottom: 1px solid var(--grid); font-size: .9rem; }
+nav a { white-space: nowrap; text-decoration: none; color: var(--muted); } nav a:hover, nav a:focus { color: var(--accent); }
+.whose { margin: 1.6rem 0 .5rem; color: var(--muted); font-size: .9rem; } .whose b { color: var(--ink); }
+.headlines { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 215px), 1fr)); gap: 1px; background: var(--grid);
+  border: 1px solid var(--grid); border-radius: 12px; overflow: hidden; }
+.headline { background: var(--panel); padding: 1rem 1.2rem; font-size: .92rem; }
 .headline .what { color: var(--muted); font-size: .85rem; }
-.headline .value { font-size: 2.1rem; font-weight: 600; line-height: 1.25; font-variant-numeric: tabular-nums; }
+.headline .value { font-size: 2.3rem; font-weight: 620; line-height: 1.2; letter-spacing: -.02em; font-variant-numeric: tabular-nums; }
+.headline .note { margin: .1rem 0 .4rem; font-size: .8rem; } .headline small { white-space: nowrap; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; min-width: 60%; }
-th, td { padding: .38rem .9rem .38rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--grid); }
-thead th { color: var(--muted); font-weight: 500; vertical-align: bottom; }
-tbody th { font-weight: 500; min-width: 11rem; } tbody th small { display: block; }
-td { white-space: nowrap; }
-tr.split th { padding-top: 1.1rem; font-weight: 650; }
-.warn { color: var(--worse); }
-td.better, .better { color: var(--better); } td.worse, .worse { color: var(--worse); }
-td small { color: inherit; opacity: .75; }
-abbr { text-decoration: underline dotted; cursor: help; }
-.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 340px), 1fr)); gap: 1rem; }
-.scatters { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 260px), 1fr)); gap: 1rem; }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
+.results, .behaviour, .differences, .overview { width: 100%; } .scroll:has(.overview) + :is(.note, .scroll) { margin-bottom: 2.4rem; }
+th, td { padding: .42rem 1.1rem .42rem 0; text-align: left; vertical-align: baseline; border-bottom: 1px solid var(--grid); }
+thead th { color: var(--muted); font-weight: 500; font-size: .82rem; vertical-align: bottom; border-bottom-color: var(--edge); }
+tbody th { font-weight: 500; white-space: nowrap; } td { white-space: nowrap; }
+td small, th small { display: block; font-size: .78rem; white-space: nowrap; } td.better small, td.worse small { color: inherit; }
+tr.split th { padding-top: 1.2rem; font-weight: 650; border-bottom-color: var(--edge); } tr.split small { display: inline; margin-left: .5rem; }
+tr.quoted { font-style: italic; color: var(--muted); }
+.swatch { display: inline-block; width: .62rem; height: .62rem; border-radius: 50%; margin-right: .5rem; background: var(--swatch); }
+th.span { min-width: 9rem; } th.span span:last-child { float: right; } td.span { vertical-align: middle; padding-right: 1.4rem; }
+.span { padding-right: 1.4rem; }
+.whisker { position: relative; display: block; height: .8rem; min-width: 9rem; background: linear-gradient(var(--grid), var(--grid)) center / 100% 1px no-repeat; }
+.whisker::before { content: ''; position: absolute; left: var(--low); width: calc(var(--high) - var(--low)); top: calc(50% - 1px); height: 2px; background: var(--swatch); box-shadow: -1px 0 var(--swatch), 1px 0 var(--swatch); }
+.whisker::after { content: ''; position: absolute; left: calc(var(--at) - .25rem); top: calc(50% - .25rem); width: .5rem; height: .5rem; border-radius: 50%; background: var(--swatch); }
+abbr { text-decoration: underline dotted; cursor: help; color: var(--muted); }
+.tabs { display: flex; flex-wrap: wrap; gap: .4rem; margin-bottom: 1rem; }
+.tabs button[aria-selected=true] { background: var(--ink); color: var(--paper); border-color: var(--ink); }
+.scripted .panel > h3 { display: none; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 350px), 1fr)); gap: 1rem; margin-bottom: 1rem; }
 figure { margin: 0; }
-.chart { background: var(--panel); border: 1px solid var(--grid); border-radius: 10px; padding: .8rem .9rem; }
-.chart svg { display: block; width: 100%; height: auto; max-width: 440px; }
+.chart { position: relative; min-width: 0; background: var(--panel); border: 1px solid var(--grid); border-radius: 12px; padding: .9rem 1rem; }
+.chart .plot { overflow: hidden; }
+.chart svg { display: block; width: 100%; height: auto; max-width: 460px; }
 .chart.missing { border-style: dashed; color: var(--muted); }
-figcaption { min-height: 2.9em; font-weight: 600; font-size: .92rem; margin-bottom: .4rem; overflow-wrap: anywhere; }
-.legend { list-style: none; margin: .5rem 0 0; padding: 0; display: flex; flex-wrap: wrap; gap: .1rem 1rem; font-size: .8rem; color: var(--muted); }
-.legend li::before { content: ''; display: inline-block; width: .9rem; height: 3px; border-radius: 2px; margin-right: .4rem; vertical-align: middle; background: var(--swatch); }
-.gallery { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 350px), 1fr)); gap: 1rem; }
-.card { display: grid; grid-template-columns: 136px minmax(0, 1fr); gap: .7rem .9rem; align-content: start; background: var(--panel);
-  border: 1px solid var(--grid); border-radius: 10px; padding: .8rem; break-inside: avoid; }
-.picture { display: block; width: 136px; height: 136px; object-fit: contain; image-rendering: pixelated; border-radius: 5px; }
-.picture.absent { border: 1px dashed var(--grid); color: var(--muted); font-size: .8rem; padding: .6rem; overflow: hidden; }
-.facts { min-width: 0; font-size: .88rem; }
-.scores { margin: 0 0 .4rem; display: flex; flex-wrap: wrap; gap: 0 .8rem; }
-.scores b { font-size: 1.1rem; font-variant-numeric: tabular-nums; }
-.error { margin-left: auto; color: var(--muted); }
-dl { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0 .6rem; margin: 0; }
-dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
-blockquote { grid-column: 1 / -1; font-size: .9rem; margin: 0; padding: 0 0 0 .7rem; border-left: 3px solid var(--grid); white-space: pre-wrap; overflow-wrap: anywhere; }
-.provenance td { white-space: normal; overflow-wrap: anywhere; font-family: ui-monospace, monospace; font-size: .82rem; }
-.provenance th { white-space: nowrap; }
-.sheet { max-width: 100%; image-rendering: pixelated; border-radius: 6px; }
-details { margin: .8rem 0; } summary { cursor: pointer; color: var(--accent); }
-@media (max-width: 640px) { table { font-size: .8rem; width: 100%; } th, td { padding-right: .5rem; } td { white-space: normal; }
-  td small { display: block; white-space: nowrap; } tbody th { min-width: 5.5rem; } thead th { overflow-wrap: anywhere; } }
-@media (max-width: 480px) { body { padding: 1.2rem .9rem 3rem; } .card { grid-template-columns: 96px minmax(0, 1fr); } .picture { width: 96px; height: 96px; } }
-@media print { body { max-width: none; font-size: 11px; padding: 0; } nav { display: none; } h2 { break-after: avoid; } .chart, tr { break-inside: avoid; } }
+figcaption { font-weight: 600; font-size: .92rem; margin-bottom: .6rem; overflow-wrap: anywhere; padding-right: 4.6rem; }
+.spec { position: absolute; right: .7rem; top: .8rem; font-size: .7rem; font-weight: 400; padding: .05rem .4rem; color: var(--muted); border-color: var(--grid); }
+.legend, .key { list-style: none; margin: .5rem 0 0; padding: 0; display: flex; flex-wrap: wrap; gap: .1rem 1rem; font-size: .8rem; color: var(--muted); }
+.legend li::before { content: ''; display: inline-block; width: .9rem; height: 4px; border-radius: 2px; margin-right: .4rem; vertical-align: middle; background: var(--swatch); }
+.controls { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 10rem), 1fr)); gap: .7rem .9rem; background: var(--sunken); border-radius: 12px; padding: .9rem 1rem; }
+.controls label { display: grid; gap: .15rem; font-size: .78rem; color: var(--muted); } .controls .first { grid-column: 1 / -1; display: flex; gap: .9rem; align-items: end; } .controls .first label { flex: 1; }
+.controls select, .controls input { font-size: .92rem; padding: .38rem .55rem; color: var(--ink); width: 100%; min-width: 0; }
+#count { color: var(--ink); font-weight: 600; margin-right: 1rem; }
+kbd { font: .78rem ui-monospace, monospace; border: 1px solid var(--grid); border-bottom-width: 2px; border-radius: 4px; padding: 0 .3rem; background: var(--panel); }
+mark { color: var(--ink); padding: .05em .2em; border-radius: 3px; border-bottom: 2px solid; }
+mark.right { background: var(--hit); border-color: var(--better); } mark.wrong { background: var(--miss); border-bottom-style: dashed; border-color: var(--worse); }
+mark.open { background: var(--named); border-bottom-style: dotted; border-color: var(--accent); }
+.gallery { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 350px), 1fr)); gap: 1rem; margin: 1rem 0; scroll-margin-top: 3.5rem; }
+.card { display: grid; grid-template-columns: 104px minmax(0, 1fr); gap: .7rem .8rem; align-content: start; background: var(--panel); scroll-margin: 4rem 0 1rem;
+  border: 1px solid var(--grid); border-radius: 12px; padding: .9rem; break-inside: avoid; }
+.picture { display: block; width: 104px; height: 104px; object-fit: contain; border-radius: 6px; background: var(--sunken); }
+.picture.absent { border: 1px dashed var(--edge); color: var(--muted); font-size: .8rem; padding: .6rem; overflow: hidden; }
+.facts { min-width: 0; font-size: .84rem; }
+.scores { margin: 0; display: flex; flex-wrap: wrap; gap: 0 .55rem; align-items: baseline; } .scores b { font-size: 1rem; font-variant-numeric: tabular-nums; }
+.error { margin-left: auto; font-weight: 600; font-variant-numeric: tabular-nums; }
+.scale { position: relative; height: 1rem; margin: .2rem .4rem .4rem; background: linear-gradient(var(--grid), var(--grid)) center / 100% 3px no-repeat; }
+.scale .std { position: absolute; left: var(--low); width: calc(var(--high) - var(--low)); top: calc(50% - 4px); height: 8px; border-radius: 4px; background: var(--grid); }
+.scale .mos, .tick { position: absolute; left: calc(var(--mos) - 1.5px); top: .1rem; width: 3px; height: .8rem; border-radius: 1px; background: var(--ink); }
+.tick, .dot { display: inline-block; position: static !important; vertical-align: -.1rem; margin-right: .2rem; } .tick { width: 3px; height: .8rem; } .key { margin: 0 0 .8rem; }
+.scale .score, .dot { position: absolute; left: calc(var(--score) - .32rem); top: .18rem; width: .64rem; height: .64rem; border-radius: 50%; background: var(--accent); border: 1.5px solid var(--panel); }
+dl { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0 .6rem; margin: 0; } dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
+blockquote { grid-column: 1 / -1; font-size: .9rem; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+.name { grid-column: 1 / -1; margin: 0; font-size: .78rem; color: var(--muted); overflow-wrap: anywhere; display: flex; flex-wrap: wrap; gap: 0 .8rem; }
+.more { grid-column: 1 / -1; margin: 0; font-size: .82rem; min-width: 0; } .more pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; font: .82rem/1.45 ui-monospace, monospace; }
+.more h4 { margin: .6rem 0 .2rem; font-size: .82rem; }
+.none { color: var(--muted); }
+.pager { display: flex; gap: 1rem; align-items: center; justify-content: center; font-size: .9rem; }
+.group { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 1rem; margin: .6rem 0 1rem; }
+.rollouts table { width: 100%; } .answer { white-space: normal; min-width: 22rem; overflow-wrap: anywhere; font-size: .84rem; }
+.reward { background: linear-gradient(var(--accent), var(--accent)) left 2rem / calc(var(--part) * .72) 3px no-repeat; }
+.provenance td { white-space: normal; overflow-wrap: anywhere; font: .82rem/1.5 ui-monospace, monospace; } .provenance th { white-space: nowrap; }
+.sheet { max-width: 100%; height: auto; border-radius: 8px; }
+details { margin: .8rem 0; } summary { cursor: pointer; color: var(--accent); width: fit-content; } details > dl { margin: .5rem 0; font-size: .88rem; }
+@media (max-width: 640px) { body { padding: 1.4rem 1rem 3rem; } nav { margin: 1.4rem -1rem 0; padding: .6rem 1rem; } h1 { font-size: 1.55rem; }
+  .headlines { grid-template-columns: 1fr 1fr; } .headline { padding: .7rem .8rem; } .headline .value { font-size: 1.8rem; }
+  .card { grid-template-columns: 88px minmax(0, 1fr); } .picture { width: 88px; height: 88px; } .keys { display: none; }
+  .controls { grid-template-columns: 1fr 1fr; } th.span { min-width: 6rem; } .whisker { min-width: 5rem; } th, td { padding-right: .8rem; } .group { grid-template-columns: 1fr; } }
+@media print { body { max-width: none; font-size: 11px; padding: 0; } nav, .controls, .pager, .keys, .tabs, .spec, #theme { display: none !important; }
+  .panel[hidden] { display: block !important; } h2, h3 { break-after: avoid; } .chart, tr { break-inside: avoid; } }
 `);

@@ -1,130 +1,134 @@
-import { writeFileAtomic } from '../../core/index.ts';
-import type { Interval } from '../../metrics/index.ts';
-import type { Summary } from '../summarize.ts';
+import { createHash } from 'node:crypto';
+import { type Progress, silentProgress, writeFileAtomic } from '../../core/index.ts';
 import { behaviourTable, distortionTables } from './behaviour-table.ts';
-import { SERIES_COLORS } from './charts.ts';
+import { FigureIds } from './charts.ts';
+import { comparisonTable } from './comparison-table.ts';
+import { provenanceSection } from './configuration.ts';
 import { stageSection } from './curves.ts';
-import { gallerySections } from './gallery.ts';
-import { type Html, html, NOTHING } from './html.ts';
-import { intervalText, metricText, scoredText, signed } from './numbers.ts';
-import { mediaType } from './pictures.ts';
+import { gallerySection } from './gallery.ts';
+import { galleryRows, withThumbnails } from './gallery-data.ts';
+import { headlines } from './headline.ts';
+import { Html, html, NOTHING } from './html.ts';
+import { overviewTable } from './overview-table.ts';
+import { PAGE_SCRIPT } from './page-script.ts';
 import type { ReportData } from './report-data.ts';
-import { excludesZero, resultsTable, splitsOf, summaryOf } from './results-table.ts';
-import { scatterFigure } from './scatter.ts';
+import { resultsTable } from './results-table.ts';
+import { splitFigures } from './split-figures.ts';
 import { STYLE } from './style.ts';
+import { pictureKey, sheetUri, thumbnailsOf } from './thumbnails.ts';
 
-/** Writes one self-contained HTML file: no scripts, no requests, readable in light and dark, printable. */
-export async function writeReport(path: string, data: ReportData): Promise<void> {
-  await writeFileAtomic(path, await renderReport(data));
+export interface ReportFile {
+  path: string;
+  bytes: number;
+  /** Answers in the gallery, and those beyond its size. */
+  shown: number;
+  leftOut: number;
 }
 
-export async function renderReport(data: ReportData): Promise<string> {
-  const sections: { id: string; title: string; body: Html }[] = [
-    { id: 'results', title: 'Results', body: resultsTable(data) },
-    { id: 'scatter', title: 'Scores against opinion', body: await scatterSection(data) },
+/**
+ * Writes one self-contained HTML file: pictures, curves and their Vega-Lite specifications inside, no requests,
+ * readable in light and dark, usable by keyboard. Only its own script may run in it.
+ */
+export async function writeReport(
+  path: string,
+  data: ReportData,
+  progress: Progress = silentProgress,
+): Promise<ReportFile> {
+  const { page, shown, leftOut } = await buildPage(data, progress);
+  await writeFileAtomic(path, page);
+  return { path, bytes: Buffer.byteLength(page), shown, leftOut };
+}
+
+export const renderReport = async (data: ReportData): Promise<string> =>
+  (await buildPage(data, silentProgress)).page;
+
+interface Section {
+  id: string;
+  title: string;
+  body: Html;
+}
+
+async function buildPage(data: ReportData, progress: Progress) {
+  const ids = new FigureIds();
+  const rows = galleryRows(data);
+  const thumbnails = await thumbnailsOf(picturesOf(data, rows), data.picture, progress);
+  const sections: Section[] = [
+    ...(data.models.length === 0
+      ? [{ id: 'results', title: 'Results', body: html`<p>missing: no predictions</p>` }]
+      : await resultSections(ids, data)),
+    ...(await trainingSections(ids, data)),
+    ...(data.models.length === 0
+      ? []
+      : [{ id: 'gallery', title: 'Predictions', body: gallerySection(withThumbnails(rows, thumbnails)) }]),
+    ...(await dataSections(data)),
+    { id: 'provenance', title: 'Configuration and provenance', body: provenanceSection(data) },
+  ];
+  return { page: wholePage(data, sections), shown: rows.rows.length, leftOut: rows.leftOut };
+}
+
+async function resultSections(ids: FigureIds, data: ReportData): Promise<Section[]> {
+  return [
+    {
+      id: 'results',
+      title: 'Results',
+      body: html`${overviewTable(data)}${resultsTable(data)}${comparisonTable(data)}`,
+    },
+    { id: 'figures', title: 'Scores against opinion', body: await splitFigures(ids, data) },
     {
       id: 'behaviour',
       title: 'Format, consistency, distortions named',
       body: html`${behaviourTable(data)}${distortionTables(data)}`,
     },
-    { id: 'training', title: 'Training', body: await trainingSection(data) },
-    { id: 'gallery', title: 'Best and worst predictions', body: html`${await gallerySections(data)}` },
-    { id: 'data', title: 'Data', body: contactSheet(data.contactSheet) },
-    { id: 'provenance', title: 'Provenance', body: provenanceTable(data) },
   ];
+}
+
+/** One prediction per picture that the gallery shows. */
+function picturesOf({ models }: ReportData, { rows }: ReturnType<typeof galleryRows>) {
+  const wanted = new Set(rows.map(({ key }) => key));
+  return models.flatMap(({ splits }) =>
+    splits.flatMap(({ predictions }) => predictions.filter((one) => wanted.has(pictureKey(one)))),
+  );
+}
+
+async function trainingSections(ids: FigureIds, data: ReportData): Promise<Section[]> {
+  if (data.stages.length === 0) return [];
+  const stages: Html[] = [];
+  for (const stage of data.stages) stages.push(await stageSection(ids, stage, data.rolloutPicture));
+  return [{ id: 'training', title: 'Training', body: html`${stages}` }];
+}
+
+async function dataSections({ contactSheet }: ReportData): Promise<Section[]> {
+  if (contactSheet === undefined) return [];
+  const uri = await sheetUri(contactSheet);
+  const body =
+    uri === undefined
+      ? html`<p>missing: the contact sheet cannot be read</p>`
+      : html`<img class="sheet" loading="lazy" decoding="async" alt="contact sheet of the data set" src="${uri}">`;
+  return [{ id: 'data', title: 'Data', body }];
+}
+
+const hashOf = (script: string): string => createHash('sha256').update(script).digest('base64');
+
+function wholePage(data: ReportData, sections: readonly Section[]): string {
+  const policy = `default-src 'none'; script-src 'sha256-${hashOf(PAGE_SCRIPT)}'; style-src 'unsafe-inline'; img-src data:`;
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<meta http-equiv="Content-Security-Policy" content="${new Html(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${data.title}</title><style>${STYLE}</style></head>
-<body><header><h1>${data.title}</h1>
+<body><a class="skip" href="#results">To the results</a>
+<header><div class="top"><h1>${data.title}</h1><button type="button" id="theme" aria-label="switch between light and dark"></button></div>
 ${data.subtitle === undefined ? NOTHING : html`<p class="lead">${data.subtitle}</p>`}
-<p class="note"><time datetime="${data.createdAt}">${data.createdAt}</time></p>
-<nav>${sections.map(({ id, title }) => html`<a href="#${id}">${title}</a>`)}</nav>
+<p class="note"><time datetime="${data.createdAt}">${readableTime(data.createdAt)}</time></p>
+${(data.warnings ?? []).map((text) => html`<p class="warning">${text}</p>`)}
 ${headlines(data)}</header>
+<nav aria-label="sections">${sections.map(({ id, title }) => html`<a href="#${id}">${title}</a>`)}</nav>
 <main>${sections.map(({ id, title, body }) => html`<section id="${id}"><h2>${title}</h2>${body}</section>\n`)}</main>
+<script>${new Html(PAGE_SCRIPT)}</script>
 </body></html>
 `.markup;
 }
 
-/** The last model's SRCC per split, with the paired difference to its baseline where there is one. */
-function headlines(data: ReportData): Html {
-  const model = data.models.at(-1);
-  if (model === undefined) return NOTHING;
-  const cards = splitsOf(data).flatMap((split) => {
-    const summary = summaryOf(data, model.name, split);
-    if (summary === undefined) return [];
-    const comparison = data.comparisons.find((one) => one.split === split && one.candidate === model.name);
-    return [
-      html`<div class="headline"><div class="what">${model.name}, ${split}: SRCC</div>
-${headlineValue(summary)}
-${comparison === undefined ? NOTHING : headlineDifference(comparison.baseline, comparison.result.srcc)}</div>`,
-    ];
-  });
-  return html`<div class="headlines">${cards}</div>`;
-}
-
-function headlineValue({ srcc, plcc, scored, n }: Summary): Html {
-  const count = scoredText(scored, n);
-  if (srcc.value.status !== 'ok') {
-    return html`<div class="value">${scored === 0 ? 'no score' : 'no SRCC'}</div>
-<div class="note">${scored === 0 ? html`none of ${n} answers has a score` : html`${srcc.value.detail}; ${count}`}</div>`;
-  }
-  const parts = [intervalText(srcc.interval)];
-  if (plcc.value.status === 'ok') parts.push(`PLCC ${metricText(plcc.value)}`);
-  const text = parts.filter((part) => part !== '').map((part) => `${part}, `);
-  return html`<div class="value">${metricText(srcc.value)}</div>
-<div class="note">${text}${count}</div>`;
-}
-
-function headlineDifference(
-  baseline: string,
-  { difference, interval }: ReportData['comparisons'][number]['result']['srcc'],
-): Html {
-  if (difference.status !== 'ok')
-    return html`<div class="note">not compared with ${baseline}: ${difference.detail}</div>`;
-  if (isNothing(difference.value, interval))
-    return html`<div class="same">no difference to ${baseline} <small>the same ranking</small></div>`;
-  const tone = !excludesZero(interval) ? 'same' : difference.value > 0 ? 'better' : 'worse';
-  const verdict =
-    tone === 'same' ? 'within the noise' : tone === 'better' ? 'clearly better' : 'clearly worse';
-  return html`<div class="${tone}">${signed(difference.value)} against ${baseline} <small>${verdict}</small></div>`;
-}
-
-/** Both models rank alike, for example because GRPO kept the cold start. */
-const isNothing = (difference: number, interval: Interval): boolean =>
-  difference === 0 && interval.status === 'ok' && interval.low === 0 && interval.high === 0;
-
-async function scatterSection(data: ReportData): Promise<Html> {
-  const figures: Html[] = [];
-  for (const split of splitsOf(data)) {
-    for (const [i, model] of data.models.entries()) {
-      const report = model.splits.find((one) => one.split === split);
-      if (report !== undefined) figures.push(await scatterFigure(model.name, report, SERIES_COLORS[i % 8]!));
-    }
-  }
-  return figures.length === 0
-    ? html`<p>missing: no predictions</p>`
-    : html`<div class="scatters">${figures}</div>`;
-}
-
-async function trainingSection(data: ReportData): Promise<Html> {
-  const stages: Html[] = [];
-  for (const stage of data.stages) stages.push(await stageSection(stage));
-  return stages.length === 0 ? html`<p>missing: no training stage was given</p>` : html`${stages}`;
-}
-
-function contactSheet(bytes: Uint8Array | undefined): Html {
-  const type = bytes === undefined ? undefined : mediaType(bytes);
-  if (bytes === undefined || type === undefined) return html`<p>missing: no contact sheet</p>`;
-  const uri = `data:${type};base64,${Buffer.from(bytes).toString('base64')}`;
-  return html`<img class="sheet" alt="contact sheet of the data set" src="${uri}">`;
-}
-
-function provenanceTable(data: ReportData): Html {
-  if (data.provenance.length === 0) return html`<p>missing: no provenance was given</p>`;
-  const rows = data.provenance.map(
-    ({ label, value }) => html`<tr><th scope="row">${label}</th><td>${value}</td></tr>`,
-  );
-  return html`<div class="scroll"><table class="provenance"><tbody>${rows}</tbody></table></div>`;
-}
+/** "2026-01-02 03:04 UTC" of an ISO 8601 time; other texts stay as they are. */
+const readableTime = (time: string): string =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d.*Z$/.test(time) ? `${time.slice(0, 10)} ${time.slice(11, 16)} UTC` : time;

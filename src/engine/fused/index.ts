@@ -1,0 +1,2 @@
+export { rmsNorm } from './rms-norm.ts';
+export { rotate } from './rotary.ts';

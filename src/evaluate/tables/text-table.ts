@@ -1,0 +1,27 @@
+import type { Interval, Metric } from '../../metrics/index.ts';
+
+/** A table of text, the first column on the left and numbers on the right. */
+export interface TextTable {
+  header: string[];
+  rows: string[][];
+}
+
+export const UNDEFINED = 'undefined';
+
+export const metricCell = (metric: Metric): string =>
+  metric.status === 'ok' ? metric.value.toFixed(4) : UNDEFINED;
+
+export const intervalCell = (interval: Interval | null): string =>
+  interval?.status === 'ok' ? `[${interval.low.toFixed(3)}, ${interval.high.toFixed(3)}]` : '-';
+
+/** Name of the row of all rows together. */
+export const ALL = 'all';
+
+/** Lines of a table in columns of equal width. */
+export function alignTable({ header, rows }: TextTable): string[] {
+  const all = [header, ...rows];
+  const widths = header.map((_, i) => Math.max(...all.map((cells) => cells[i]!.length)));
+  return all.map((cells) =>
+    cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  '),
+  );
+}
