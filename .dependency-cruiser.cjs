@@ -48,6 +48,12 @@ module.exports = {
       to: { path: 'node_modules/(@tensorflow|onnxruntime|onnx-proto)' },
     },
     {
+      name: 'only-remote-imports-its-client',
+      severity: 'error',
+      from: { path: '^(src|eval)/', pathNot: '^src/remote/' },
+      to: { path: 'node_modules/openai' },
+    },
+    {
       name: 'only-cli-and-scripts-use-the-terminal',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/cli/' },

@@ -11,14 +11,13 @@ import {
 } from '../../core/index.ts';
 import { loadDataset, loadPixels, synthesisConfigSchema, synthesize } from '../../data/index.ts';
 import {
-  COLD_START_PANELS,
   type ComparisonReport,
   compare,
-  GRPO_PANELS,
-  type MetricRow,
+  loadStage,
   type ModelReport,
   type Prediction,
   predict,
+  rolloutPictures,
   summarize,
   writeReport,
 } from '../../evaluate/index.ts';
@@ -134,16 +133,13 @@ export const demoStage: Stage<DemoConfig> = {
         { label: 'GRPO', value: kept ?? chosenStep(ponder, plan.grpoSteps) },
       ],
       stages: [
-        {
-          name: 'Cold start (Q-Ponder-CI)',
-          rows: await metricRows(folder('q-ponder-ci')),
-          expects: COLD_START_PANELS,
-        },
-        { name: 'GRPO (Q-Ponder)', rows: await metricRows(folder('q-ponder')), expects: GRPO_PANELS },
+        { ...(await loadStage(folder('q-ponder-ci'))).stage, name: 'Cold start (Q-Ponder-CI)' },
+        { ...(await loadStage(folder('q-ponder'))).stage, name: 'GRPO (Q-Ponder)' },
       ],
       models,
       comparisons,
       picture: async ({ image }) => readFile(join(data, image)),
+      rolloutPicture: await rolloutPictures([data]),
       contactSheet: await readFile(join(data, 'contact-sheet.png')),
     });
     for (const line of resultLines(models, comparisons)) print(line);
@@ -259,12 +255,4 @@ async function evaluateModel(
   }
   scorer.close();
   return { name, splits };
-}
-
-async function metricRows(run: string): Promise<MetricRow[]> {
-  const text = await readFile(join(run, 'metrics.jsonl'), 'utf8');
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as MetricRow);
 }

@@ -1,3 +1,4 @@
+export { rolloutPictures } from './load-pictures.ts';
 export { type LoadReportOptions, loadReport } from './load-report.ts';
 export { type LoadedStage, loadStage } from './load-stages.ts';
 export {
