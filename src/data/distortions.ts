@@ -1,11 +1,25 @@
 import type { RgbImage, Rng } from '../core/index.ts';
-import type { DistortionType } from './distortion-types.ts';
+import { apertureBlur, cameraShake, chromaticAberration } from './capture/optics.ts';
+import { hdrHalo, misexposure, whiteBalance } from './capture/rendering.ts';
+import { demosaicing, sensorNoise } from './capture/sensor.ts';
+import { recompression, upscaling } from './capture/sharing.ts';
+import type { SynthesizedDistortion } from './distortion-types.ts';
 import { defocusBlur, gaussianBlur, motionBlur } from './distortions/blur.ts';
+import {
+  chromaNoise,
+  colorDiffusion,
+  colorDisplacement,
+  colorQuantization,
+  oversaturation,
+} from './distortions/chroma.ts';
 import { jpegCompression } from './distortions/codec.ts';
 import { colorShift, desaturation } from './distortions/color.ts';
+import { brightening, contrastChange, darkening, meanShift } from './distortions/curves.ts';
 import { oversharpening, pixelation } from './distortions/detail.ts';
+import { colorBlocks, jitter, patchDisplacement } from './distortions/displacement.ts';
 import { gaussianNoise, impulseNoise, speckleNoise } from './distortions/noise.ts';
 import { banding, haze, lowContrast, overexposure, underexposure } from './distortions/tone.ts';
+import { denoising, jpeg2000 } from './distortions/wavelet-coding.ts';
 import { type Raster, toImage, toRaster } from './raster.ts';
 
 export type DistortionFamily = 'blur' | 'noise' | 'compression' | 'exposure' | 'color' | 'detail';
@@ -22,7 +36,7 @@ const onRaster =
     toImage(operation(toRaster(image), strength, rng));
 
 /** How each type is made, and the family it belongs to. */
-export const DISTORTIONS: Readonly<Record<DistortionType, Distortion>> = {
+export const DISTORTIONS: Readonly<Record<SynthesizedDistortion, Distortion>> = {
   gaussianBlur: { family: 'blur', apply: onRaster(gaussianBlur) },
   motionBlur: { family: 'blur', apply: onRaster(motionBlur) },
   gaussianNoise: { family: 'noise', apply: onRaster(gaussianNoise) },
@@ -39,6 +53,32 @@ export const DISTORTIONS: Readonly<Record<DistortionType, Distortion>> = {
   defocusBlur: { family: 'blur', apply: onRaster(defocusBlur) },
   speckleNoise: { family: 'noise', apply: onRaster(speckleNoise) },
   haze: { family: 'exposure', apply: onRaster(haze) },
+
+  colorDiffusion: { family: 'color', apply: onRaster(colorDiffusion) },
+  colorDisplacement: { family: 'color', apply: onRaster(colorDisplacement) },
+  colorQuantization: { family: 'color', apply: colorQuantization },
+  oversaturation: { family: 'color', apply: onRaster(oversaturation) },
+  jpeg2000: { family: 'compression', apply: onRaster(jpeg2000) },
+  chromaNoise: { family: 'noise', apply: onRaster(chromaNoise) },
+  denoising: { family: 'noise', apply: onRaster(denoising) },
+  brightening: { family: 'exposure', apply: onRaster(brightening) },
+  darkening: { family: 'exposure', apply: onRaster(darkening) },
+  meanShift: { family: 'exposure', apply: onRaster(meanShift) },
+  jitter: { family: 'detail', apply: onRaster(jitter) },
+  patchDisplacement: { family: 'detail', apply: onRaster(patchDisplacement) },
+  colorBlocks: { family: 'detail', apply: onRaster(colorBlocks) },
+  contrastChange: { family: 'exposure', apply: onRaster(contrastChange) },
+
+  sensorNoise: { family: 'noise', apply: onRaster(sensorNoise) },
+  demosaicing: { family: 'detail', apply: demosaicing },
+  cameraShake: { family: 'blur', apply: onRaster(cameraShake) },
+  apertureBlur: { family: 'blur', apply: onRaster(apertureBlur) },
+  misexposure: { family: 'exposure', apply: onRaster(misexposure) },
+  whiteBalance: { family: 'color', apply: onRaster(whiteBalance) },
+  hdrHalo: { family: 'exposure', apply: onRaster(hdrHalo) },
+  upscaling: { family: 'detail', apply: upscaling },
+  chromaticAberration: { family: 'blur', apply: onRaster(chromaticAberration) },
+  recompression: { family: 'compression', apply: recompression },
 };
 
 /**
@@ -47,7 +87,7 @@ export const DISTORTIONS: Readonly<Record<DistortionType, Distortion>> = {
  */
 export async function applyDistortion(
   image: RgbImage,
-  type: DistortionType,
+  type: SynthesizedDistortion,
   strength: number,
   rng: Rng,
 ): Promise<RgbImage> {

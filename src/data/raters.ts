@@ -1,5 +1,5 @@
 import type { Rng } from '../core/index.ts';
-import type { DistortionType } from './distortion-types.ts';
+import type { SynthesizedDistortion } from './distortion-types.ts';
 import type { SceneKind } from './scenes.ts';
 import { atStrength, type StrengthCurve } from './strength.ts';
 
@@ -36,7 +36,7 @@ const LIKING: Readonly<Record<SceneKind | 'photograph', number>> = {
 };
 
 /** Loss of quality in points at strengths 0 to 5, without masking. Strictly increasing. */
-export const QUALITY_DROP: Readonly<Record<DistortionType, StrengthCurve>> = {
+export const QUALITY_DROP: Readonly<Record<SynthesizedDistortion, StrengthCurve>> = {
   gaussianBlur: [0, 0.55, 1.3, 2.1, 2.9, 3.5],
   motionBlur: [0, 0.55, 1.2, 1.95, 2.7, 3.3],
   gaussianNoise: [0, 0.4, 0.95, 1.7, 2.45, 3.2],
@@ -53,13 +53,39 @@ export const QUALITY_DROP: Readonly<Record<DistortionType, StrengthCurve>> = {
   defocusBlur: [0, 0.55, 1.3, 2.1, 2.9, 3.5],
   speckleNoise: [0, 0.4, 0.95, 1.7, 2.45, 3.2],
   haze: [0, 0.35, 0.85, 1.45, 2.1, 2.8],
+
+  colorDiffusion: [0, 0.2, 0.5, 0.95, 1.5, 2.1],
+  colorDisplacement: [0, 0.4, 0.9, 1.5, 2.1, 2.7],
+  colorQuantization: [0, 0.4, 0.9, 1.55, 2.3, 3.1],
+  oversaturation: [0, 0.25, 0.65, 1.15, 1.75, 2.4],
+  jpeg2000: [0, 0.4, 1.05, 1.9, 2.8, 3.5],
+  chromaNoise: [0, 0.3, 0.75, 1.35, 2.05, 2.8],
+  denoising: [0, 0.35, 0.9, 1.6, 2.4, 3.1],
+  brightening: [0, 0.3, 0.75, 1.3, 1.95, 2.7],
+  darkening: [0, 0.3, 0.8, 1.4, 2.1, 2.9],
+  meanShift: [0, 0.25, 0.6, 1.05, 1.6, 2.3],
+  jitter: [0, 0.5, 1.15, 1.9, 2.7, 3.4],
+  patchDisplacement: [0, 0.3, 0.7, 1.2, 1.75, 2.3],
+  colorBlocks: [0, 0.6, 1.1, 1.65, 2.25, 2.9],
+  contrastChange: [0, 0.25, 0.65, 1.15, 1.75, 2.4],
+
+  sensorNoise: [0, 0.4, 0.95, 1.7, 2.5, 3.3],
+  demosaicing: [0, 0.45, 1.0, 1.7, 2.4, 3.1],
+  cameraShake: [0, 0.55, 1.2, 1.95, 2.7, 3.4],
+  apertureBlur: [0, 0.55, 1.3, 2.1, 2.9, 3.5],
+  misexposure: [0, 0.35, 0.85, 1.5, 2.25, 3.0],
+  whiteBalance: [0, 0.3, 0.7, 1.25, 1.9, 2.6],
+  hdrHalo: [0, 0.3, 0.7, 1.25, 1.85, 2.5],
+  upscaling: [0, 0.4, 1.0, 1.75, 2.55, 3.3],
+  chromaticAberration: [0, 0.35, 0.8, 1.35, 1.95, 2.6],
+  recompression: [0, 0.4, 1.05, 1.85, 2.65, 3.4],
 };
 
 /**
  * Largest share of a distortion that content hides: positive numbers are hidden by detail (times busyness),
  * negative ones by its absence (times 1 - busyness).
  */
-export const MASKING: Readonly<Record<DistortionType, number>> = {
+export const MASKING: Readonly<Record<SynthesizedDistortion, number>> = {
   gaussianBlur: -0.3,
   motionBlur: -0.3,
   gaussianNoise: 0.3,
@@ -76,16 +102,42 @@ export const MASKING: Readonly<Record<DistortionType, number>> = {
   defocusBlur: -0.3,
   speckleNoise: 0.3,
   haze: 0.1,
+
+  colorDiffusion: 0.1,
+  colorDisplacement: 0,
+  colorQuantization: 0.25,
+  oversaturation: 0,
+  jpeg2000: 0.15,
+  chromaNoise: 0.25,
+  denoising: -0.2,
+  brightening: 0,
+  darkening: 0,
+  meanShift: 0,
+  jitter: 0.1,
+  patchDisplacement: 0.3,
+  colorBlocks: 0.05,
+  contrastChange: 0,
+
+  sensorNoise: 0.3,
+  demosaicing: -0.2,
+  cameraShake: -0.3,
+  apertureBlur: -0.3,
+  misexposure: 0,
+  whiteBalance: 0,
+  hdrHalo: 0.1,
+  upscaling: -0.3,
+  chromaticAberration: -0.15,
+  recompression: 0.1,
 };
 
 /** Share of a distortion that the content hides, 0 to 0.3; busyness is in [0, 1]. */
-export function maskingOf(type: DistortionType, busyness: number): number {
+export function maskingOf(type: SynthesizedDistortion, busyness: number): number {
   const most = MASKING[type];
   return most >= 0 ? most * busyness : -most * (1 - busyness);
 }
 
 export interface AppliedDistortion {
-  type: DistortionType;
+  type: SynthesizedDistortion;
   /** 0 to 5.5. */
   strength: number;
 }

@@ -1,5 +1,6 @@
 import type { FinishReason, QualityLevel } from '../core/index.ts';
 import type { NamedDistortion } from '../data/index.ts';
+import type { ScoreDistribution, ScoreInterval } from './score-distribution.ts';
 
 /**
  * How a score is read from the model.
@@ -58,4 +59,12 @@ export interface ScoreResult {
   samples?: { drawn: number; scores: (number | null)[] };
   /** Where several views of the picture were scored: the score of each, the centre first. */
   views?: number[];
+  /**
+   * The central 95 % of what the model holds likely: of the digits or level words where `score` is a mean over
+   * these, of the scores of the samples where there are several. Absent in `greedy`, `good-poor` and for one
+   * sample, which say nothing about their doubt. It is about the model's doubt, not about its errors.
+   */
+  interval?: ScoreInterval;
+  /** What `interval` is taken from. Only where it is asked for (`distribution: true`). */
+  distribution?: ScoreDistribution;
 }

@@ -14,6 +14,7 @@ import { readCompletion } from './read-completion.ts';
 import { directResults } from './readings/direct.ts';
 import { meanOfSamples } from './readings/samples.ts';
 import { SCORING_MODES, type ScoreResult, type ScoringMode } from './result.ts';
+import { centralInterval } from './score-distribution.ts';
 
 export interface ScoreImagesOptions {
   mode?: ScoringMode;
@@ -29,7 +30,10 @@ export interface ScoreImagesOptions {
   maxNewTokens?: number;
   /** Images per forward pass; changes speed and memory, and which numbers `sampled` draws. Default 64. */
   batchSize?: number;
+  /** Adds the distribution that `interval` is taken from. Default false. */
+  distribution?: boolean;
   progress?: Progress;
+  /** Looked at before each batch, and every 64 tokens in it; the signal's reason is then thrown. */
   signal?: AbortSignal;
 }
 
@@ -51,6 +55,19 @@ export function requireScoreOptions(options: ScoreImagesOptions): void {
     if (value === undefined || holds) continue;
     throw new ConfigError(`${name} is ${JSON.stringify(value) ?? String(value)}, allowed is ${allowed}`);
   }
+}
+
+/** Looks at a picture, each a prompt of its own. */
+export const viewCount = ({ processor: { views } }: VisionLanguageModel): number => views?.count ?? 1;
+
+/** A result with the interval of its distribution, which itself stays only where it is asked for. */
+export function withInterval(
+  { distribution, ...result }: ScoreResult,
+  options: Pick<ScoreImagesOptions, 'distribution'>,
+): ScoreResult {
+  if (distribution === undefined) return result;
+  const interval = centralInterval(distribution);
+  return options.distribution ? { ...result, interval, distribution } : { ...result, interval };
 }
 
 /** What the model is shown of a picture: the whole, or the views that its processor asks for. */
@@ -80,7 +97,7 @@ export async function scoreImages(
   requireScoreOptions(options);
   const { mode = 'greedy', samples = 1, firstIndex = 0, batchSize = 64 } = options;
   const progress = options.progress ?? silentProgress;
-  const perImage = (mode === 'sampled' ? samples : 1) * (model.processor.views?.count ?? 1);
+  const perImage = (mode === 'sampled' ? samples : 1) * viewCount(model);
   const atOnce = Math.max(1, Math.floor(batchSize / perImage));
   const results: ScoreResult[] = [];
   for (let at = 0; at < images.length; at += atOnce) {
@@ -88,7 +105,9 @@ export async function scoreImages(
     const shown = images.slice(at, at + atOnce).map((image) => shownViews(model, image));
     const prompts = shown.flat().map((view) => questionSequence(model, prompt, view));
     const answers = await scorePrompts(model, prompts, mode, options, firstIndex + at);
-    for (const views of shown) results.push(mergeViews(answers.splice(0, views.length)));
+    for (const views of shown) {
+      results.push(withInterval(mergeViews(answers.splice(0, views.length)), options));
+    }
     progress.update(results.length);
   }
   return results;
@@ -99,7 +118,7 @@ async function scorePrompts(
   model: VisionLanguageModel,
   prompts: readonly Sequence[],
   mode: ScoringMode,
-  { temperature = 1, topP = 1, seed = 0, samples = 1, maxNewTokens = 96 }: ScoreImagesOptions,
+  { temperature = 1, topP = 1, seed = 0, samples = 1, maxNewTokens = 96, signal }: ScoreImagesOptions,
   place: number,
 ): Promise<ScoreResult[]> {
   if (mode === 'expected-direct' || mode === 'levels-direct' || mode === 'good-poor') {
@@ -112,6 +131,7 @@ async function scorePrompts(
     topP: sampled ? topP : 1,
     samplesPerPrompt: sampled ? samples : 1,
     rng: new Rng(seed).fork('score', place),
+    ...(signal === undefined ? {} : { signal }),
   });
   if (sampled && samples > 1) return drawn.map((answers) => meanOfSamples(answers.map(readCompletion)));
   const completions = drawn.map(([completion]) => completion!);

@@ -47,7 +47,9 @@ export async function hashInputs(inputs: StageInputs): Promise<Record<string, st
   }
   hashes[RECORDS_FILE] = await sha256OfFile(join(inputs.dataset, RECORDS_FILE));
   if (inputs.rows !== undefined && inputs.rows !== null) hashes.rows = await sha256OfFile(inputs.rows);
-  hashes.images = createHash('sha256').update(JSON.stringify(inputs.seen)).digest('hex');
+  // Of the images alone: a change of the records is told under their own name.
+  const images = JSON.stringify(inputs.seen.stages.map((stage) => stage.images));
+  hashes.images = createHash('sha256').update(images).digest('hex');
   hashes.prompt = inputs.prompt.hash;
   return hashes;
 }

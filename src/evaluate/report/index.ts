@@ -21,4 +21,5 @@ export type {
   SplitReport,
   StageReport,
 } from './report-data.ts';
+export { THEME_CSS } from './theme.ts';
 export { type ReportFile, renderReport, writeReport } from './write-report.ts';

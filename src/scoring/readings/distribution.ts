@@ -1,5 +1,7 @@
-/** Mean and standard deviation of what a model holds likely. */
-export interface Distribution {
+import { distributionOfWeights, type ScoreDistribution } from '../score-distribution.ts';
+
+/** What a model holds likely, with its mean and standard deviation. */
+export interface Distribution extends ScoreDistribution {
   mean: number;
   std: number;
 }
@@ -23,5 +25,9 @@ export function distributionOf(values: readonly number[], weights: readonly numb
     square += weights[i]! * value * value;
   });
   mean /= total;
-  return { mean, std: Math.sqrt(Math.max(0, square / total - mean * mean)) };
+  return {
+    ...distributionOfWeights(values, weights),
+    mean,
+    std: Math.sqrt(Math.max(0, square / total - mean * mean)),
+  };
 }

@@ -1,5 +1,6 @@
 import { levelOfScore } from '../../core/index.ts';
 import type { ScoreResult } from '../result.ts';
+import { distributionOfWeights } from '../score-distribution.ts';
 
 /**
  * Several sampled answers about one picture as one result: the mean of the scores that there are and their
@@ -23,7 +24,15 @@ export function meanOfSamples(samples: readonly ScoreResult[]): ScoreResult {
     score: mean,
     level: levelOfScore(mean),
     scoreWritten: nearest.score,
-    ...(scored.length < 2 ? {} : { std: Math.sqrt(spread / (scored.length - 1)) }),
+    ...(scored.length < 2
+      ? {}
+      : {
+          std: Math.sqrt(spread / (scored.length - 1)),
+          distribution: distributionOfWeights(
+            scored.map((one) => one.score),
+            scored.map(() => 1),
+          ),
+        }),
     samples: counted,
   };
 }

@@ -1,0 +1,51 @@
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { parse } from 'fast-csv';
+import { asStorageError, InputError } from '../../core/index.ts';
+import { nameColumns, type PlainRow } from './header.ts';
+import type { TableContent, TableLayout } from './table.ts';
+
+/** Comma-separated values with quotation marks (RFC 4180), or another separator. */
+export async function readCsv(path: string, layout: TableLayout): Promise<TableContent> {
+  const rows: PlainRow[] = [];
+  try {
+    // Headers are read apart: fast-csv refuses tables with several unnamed columns, which real ones have.
+    const stream = createReadStream(path);
+    const parser = parse<string[], string[]>({
+      headers: false,
+      trim: true,
+      delimiter: layout.separator ?? ',',
+    });
+    stream.on('error', (error) => parser.destroy(error));
+    let place = 0;
+    for await (const cells of stream.pipe(parser) as AsyncIterable<string[]>) rows.push({ place: ++place, cells });
+  } catch (error) {
+    const storage = asStorageError(error, `reading ${path}`);
+    if (storage !== error || error instanceof InputError) throw storage;
+    throw new InputError(`${path} is not a table of separated values: ${(error as Error).message}`, {
+      hint: 'a cell with a quotation mark in it must be quoted, with the mark doubled',
+    });
+  }
+  return nameColumns(path, rows, layout);
+}
+
+export const readTsv = (path: string, layout: TableLayout): Promise<TableContent> =>
+  readCsv(path, { ...layout, separator: layout.separator ?? '\t' });
+
+/** One item a line, cells separated by any white space or by one sign; no quotation marks. */
+export async function readTxt(path: string, layout: TableLayout): Promise<TableContent> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw asStorageError(error, `reading ${path}`);
+  }
+  const { separator } = layout;
+  // Lone carriage returns end lines too: lists written by old tools have nothing else.
+  const rows = text.split(/\r\n|\n|\r/).map((line, i): PlainRow => {
+    const trimmed = line.trim();
+    const cells = separator === undefined ? trimmed.split(/\s+/) : line.split(separator);
+    return { place: i + 1, cells: trimmed === '' ? [] : cells.map((cell) => cell.trim()) };
+  });
+  return nameColumns(path, rows, layout);
+}

@@ -1,0 +1,67 @@
+import type { Picture } from './inputs/index.ts';
+import type { ScoreResult, ScoringMode } from './result.ts';
+import type { Score, ScoreOptions, ScoringContext } from './score.ts';
+import {
+  centralInterval,
+  differenceDistribution,
+  type ScoreInterval,
+  superiority,
+} from './score-distribution.ts';
+import { scoreList } from './score-many.ts';
+
+/** Two pictures side by side. */
+export interface Comparison {
+  /** The one with the higher score; null where one has none. */
+  better: 'a' | 'b' | 'tie' | null;
+  /** Score of a minus score of b; null where one has none. */
+  difference: number | null;
+  /** The central 95 % of that difference, by the two distributions taken as independent. Absent without them. */
+  interval?: ScoreInterval;
+  /**
+   * P(a is better) + P(they are equal) / 2 under the same two distributions, 1/2 for no difference. It is how sure
+   * the model is of itself, not a rate that was measured against people. Null without distributions.
+   */
+  probability: number | null;
+  a: Score;
+  b: Score;
+}
+
+/** What two scored pictures say about each other. */
+export function compareResults(
+  a: ScoreResult,
+  b: ScoreResult,
+): Pick<Comparison, 'better' | 'difference' | 'interval' | 'probability'> {
+  if (a.score === null || b.score === null) return { better: null, difference: null, probability: null };
+  const difference = a.score - b.score;
+  const better = difference > 0 ? 'a' : difference < 0 ? 'b' : 'tie';
+  if (a.distribution === undefined || b.distribution === undefined) {
+    return { better, difference, probability: null };
+  }
+  return {
+    better,
+    difference,
+    interval: centralInterval(differenceDistribution(a.distribution, b.distribution)),
+    probability: superiority(a.distribution, b.distribution),
+  };
+}
+
+/** Modes that say nothing about their doubt, in whose place `compare` takes `expected` unless it is asked not to. */
+const CERTAIN: readonly ScoringMode[] = ['greedy', 'good-poor'];
+
+/** Scores two pictures in one pass and compares them. */
+export async function comparePictures(
+  a: Picture,
+  b: Picture,
+  context: ScoringContext,
+  options: ScoreOptions = {},
+): Promise<Comparison> {
+  const mode = options.mode ?? (CERTAIN.includes(context.mode) ? 'expected' : context.mode);
+  const scores = await scoreList([a, b], context, { ...options, mode, distribution: true });
+  const [first, second] = scores as [Score, Score];
+  const compared = compareResults(first, second);
+  const shown = (score: Score): Score => {
+    const { distribution: _, ...rest } = score;
+    return options.distribution ? score : rest;
+  };
+  return { ...compared, a: shown(first), b: shown(second) };
+}
