@@ -9,6 +9,10 @@ import { InputError } from './errors.ts';
 export const SCORE_MIN = 1;
 export const SCORE_MAX = 5;
 
+/** The score that is most wrong for a target: the far end of the scale. The harsh reading of a missing answer. */
+export const worstScore = (mos: number): number =>
+  mos > (SCORE_MIN + SCORE_MAX) / 2 ? SCORE_MIN : SCORE_MAX;
+
 export type AnswerStatus = 'ok' | 'unparsable' | 'out-of-range';
 
 export interface ParsedAnswer {

@@ -1,4 +1,4 @@
-import { InputError, type Progress } from '../core/index.ts';
+import { InputError, type Progress, worstScore } from '../core/index.ts';
 import type { RenderedPrompt } from '../data/index.ts';
 import { type Metric, mae, plcc, srcc } from '../metrics/index.ts';
 import type { VisionLanguageModel } from '../model/index.ts';
@@ -37,6 +37,12 @@ export async function validate(
   record('srcc', srcc(scores, targets));
   record('plcc', plcc(scores, targets));
   record('mae', mae(scores, targets));
+  if (scores.length > 0 && scores.length < results.length) {
+    const all = records.map(requireMos);
+    const harsh = results.map(({ score }, index) => score ?? worstScore(all[index]!));
+    record('srccAll', srcc(harsh, all));
+    record('plccAll', plcc(harsh, all));
+  }
   if (scores.length > 0) {
     values['validation/consistency'] = consistent / scores.length;
     const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
@@ -55,12 +61,12 @@ const LEAST_SCORED = 10;
 /**
  * The one number that chooses the best checkpoint: the mean of SRCC and PLCC on the validation split of `images`
  * images. There is no value, and the checkpoint is not a candidate, without a correlation (a constant answer)
- * and where too few images have a score: the correlation is over those alone, so a model that answers only what
- * it finds easy would win over one that answers everything.
+ * and where too few images have a score. An image without a score counts as the one that is most wrong for it, so
+ * that a model that answers only what it finds easy does not win over one that answers everything.
  */
 export function selectionValue(values: Record<string, number>, images: number): number | null {
-  const s = values['validation/srcc'];
-  const p = values['validation/plcc'];
+  const s = values['validation/srccAll'] ?? values['validation/srcc'];
+  const p = values['validation/plccAll'] ?? values['validation/plcc'];
   if (s === undefined || p === undefined) return null;
   const coverage = values['validation/scored'] ?? 0;
   if (coverage < LEAST_COVERAGE || Math.round(coverage * images) < LEAST_SCORED) return null;

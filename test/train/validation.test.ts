@@ -25,6 +25,11 @@ describe('selectionValue', () => {
     expect(selectionValue(values(scored), images) !== null).toBe(candidate);
   });
 
+  it('counts images without a score as most wrong, where there are any', () => {
+    const harsh = { ...values(0.95), 'validation/srccAll': 0.5, 'validation/plccAll': 0.3 };
+    expect(selectionValue(harsh, 100)).toBeCloseTo(0.4, 12);
+  });
+
   it('does not exist without a correlation', () => {
     expect(selectionValue({ 'validation/scored': 1, 'validation/srcc': 0.5 }, 100)).toBeNull();
     expect(selectionValue({ 'validation/scored': 1 }, 100)).toBeNull();
