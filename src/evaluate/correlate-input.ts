@@ -1,7 +1,9 @@
 import { InputError, listNames } from '../core/index.ts';
 import { datasetNames, groupReader } from './correlate-groups.ts';
+import { refuseRepeatedColumns, refuseRepeatedFiles, USUAL_ID_COLUMNS } from './correlate-guards.ts';
 import { indexById, type JoinedRows, joinLabels } from './correlate-join.ts';
 import type { CorrelateOptions } from './correlate-options.ts';
+import { LEAST_ROWS } from './least-rows.ts';
 import { numberOf, readTable, type SkippedRow, type Table } from './tables/index.ts';
 
 /** Images of one side only, when labels come from a second file. */
@@ -21,6 +23,8 @@ export interface PairedColumns {
   groups: string[] | null;
   /** Data set of each row: the column "dataset", else the file's name. */
   datasets: string[];
+  /** Name of the column that identifies the images; null where none does. */
+  idColumn: string | null;
   /** Image ids of each row; null where no column identifies the images. */
   ids: string[] | null;
   /** Rows read, before any was left out. */
@@ -34,15 +38,14 @@ export async function readPairs(options: CorrelateOptions): Promise<PairedColumn
   const { files, predictions, target, delimiter } = options;
   const [by, labelsPath] = [options.by ?? undefined, options.labels ?? undefined];
   const csv = delimiter == null ? {} : { delimiter };
-  const optional = [...(by === undefined ? [] : [by]), 'dataset', 'distortionsTrue', 'id'];
+  refuseRepeatedColumns(options);
+  const named = labelsPath === undefined && options.id == null ? USUAL_ID_COLUMNS : [];
+  const optional = [...(by === undefined ? [] : [by]), 'dataset', 'distortionsTrue', 'id', ...named];
   const inFiles = [...predictions, ...(labelsPath === undefined ? [target] : [])];
   const required = [...inFiles, ...(options.id == null ? [] : [options.id])];
-  const twice = files.filter((path, i) => files.indexOf(path) !== i);
-  if (twice.length > 0) {
-    throw new InputError(`${listNames(twice)} is given more than once`, { hint: 'name each file once' });
-  }
   const tables: Table[] = [];
   for (const path of files) tables.push(await readTable(path, { required, optional }, csv));
+  refuseRepeatedFiles(tables);
 
   const id = options.id ?? (tables.every(isOwn) ? 'id' : undefined);
   let labels: Table | null = null;
@@ -118,6 +121,7 @@ function usableRows(
     targets: Float64Array.from(kept.at(-1)!),
     groups: options.by == null ? null : groups,
     datasets,
+    idColumn: id ?? null,
     ids: id === undefined ? null : ids,
     rows,
     skipped,
@@ -133,9 +137,6 @@ const skip = (
   found: string,
 ): SkippedRow => ({ file: path, place, unit, column, kind, found });
 
-/** Below this, a correlation says nothing: that of two points is always 1 or -1. */
-export const LEAST_ROWS = 3;
-
 function refuseWithoutNumbers(
   { files, predictions, target }: CorrelateOptions,
   skipped: readonly SkippedRow[],
@@ -147,13 +148,18 @@ function refuseWithoutNumbers(
   const [first] = skipped;
   const problem =
     first === undefined
-      ? 'no row was left out'
+      ? rows === 0
+        ? 'the file has a header and no rows below it'
+        : 'two points always correlate by 1 or -1: measure more images'
       : `first problem: ${first.file}, ${first.unit} ${first.place}, ${first.column === null ? '' : `"${first.column}" `}${problemText(first)}`;
   throw new InputError(
     `${listNames(files)}: ${usable} of ${rows} row(s) have a number in each of ${columns}, at least ${LEAST_ROWS} are needed`,
-    { hint: problem },
+    { hint: first !== undefined && isDecimalComma(first) ? `${problem}; write decimal points` : problem },
   );
 }
+
+const isDecimalComma = ({ kind, found }: SkippedRow): boolean =>
+  kind === 'not-a-number' && /^"?[+-]?\d+,\d+"?$/.test(found);
 
 const problemText = ({ kind, found }: SkippedRow): string =>
   kind === 'empty' ? 'is empty' : kind === 'broken' ? found : `is ${found}, not a number`;

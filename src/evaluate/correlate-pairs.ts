@@ -19,8 +19,8 @@ import {
   undefinedBecause,
   williamsTest,
 } from '../metrics/index.ts';
-import { LEAST_ROWS } from './correlate-input.ts';
 import type { RowOptions } from './correlate-row.ts';
+import { LEAST_ROWS } from './least-rows.ts';
 
 /** One correlation of two predictors with the same targets, on the same rows. */
 export interface CorrelationDifference {

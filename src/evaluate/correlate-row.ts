@@ -13,8 +13,8 @@ import {
   type UndefinedBecause,
   undefinedBecause,
 } from '../metrics/index.ts';
-import { LEAST_ROWS } from './correlate-input.ts';
 import { type Range, rangeOf } from './correlate-scales.ts';
+import { LEAST_ROWS } from './least-rows.ts';
 
 /** One measurement, with what is needed to put it beside another one. */
 export interface CorrelationRow {

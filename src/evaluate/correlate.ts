@@ -1,5 +1,6 @@
-import { Rng } from '../core/index.ts';
+import { InputError, listNames, Rng } from '../core/index.ts';
 import type { LogisticModel } from '../metrics/index.ts';
+import { repeatedImageNotices } from './correlate-guards.ts';
 import { type PairedColumns, readPairs, type Unmatched } from './correlate-input.ts';
 import { type MeanRow, meanRows } from './correlate-means.ts';
 import type { CorrelateOptions } from './correlate-options.ts';
@@ -7,6 +8,7 @@ import { type PairRow, pairRow } from './correlate-pairs.ts';
 import { hashOfIds, runProvenance } from './correlate-provenance.ts';
 import { type CorrelationRow, correlationRow, type RowOptions } from './correlate-row.ts';
 import { rangeOf, scaleMixNotice, scalePairNotice, scalePartsNotice } from './correlate-scales.ts';
+import { LEAST_ROWS } from './least-rows.ts';
 import type { RunProvenance } from './read-predictions-provenance.ts';
 import { type SkippedRow, skippedSentences, type Table } from './tables/index.ts';
 
@@ -63,6 +65,7 @@ export interface CorrelateReport {
 export async function correlateFiles(options: CorrelateOptions): Promise<CorrelateReport> {
   const { by, lowerBetter = false, fit = 'logistic4', resamples = 1000, level = 0.95, seed = 0 } = options;
   const columns = await readPairs(options);
+  refuseTinyGroups(by ?? undefined, columns.groups);
   const { runs, notices } = await runProvenance(columns.tables);
   const direction = lowerBetter ? -1 : 1;
   const rng = new Rng(seed).fork('bootstrap', 'correlate');
@@ -114,6 +117,8 @@ export async function correlateFiles(options: CorrelateOptions): Promise<Correla
     notices: [
       ...skippedSentences(columns.skipped),
       ...unmatchedSentences(columns),
+      ...repeatedImageNotices(columns.tables, columns.idColumn ?? undefined),
+      ...falling(results),
       ...shadowedTarget(options.target, columns),
       ...scaleNotices(options, columns),
       ...notices,
@@ -127,6 +132,30 @@ const measuredFile = ({ path, format, sha256, places, broken }: Table): Measured
   sha256,
   rows: places.length + broken.length,
 });
+
+/** A column that names every image, or a number, splits nothing. */
+function refuseTinyGroups(by: string | undefined, groups: readonly string[] | null): void {
+  if (by === undefined || groups === null) return;
+  const sizes = [...rowsByGroup(groups)].map(([name, rows]) => [name, rows.length] as const);
+  const largest = Math.max(...sizes.map(([, size]) => size));
+  if (largest >= LEAST_ROWS) return;
+  throw new InputError(
+    `"${by}" splits ${groups.length} rows into ${sizes.length} groups of at most ${largest} row(s), at least ${LEAST_ROWS} are needed to measure one: ${listNames(sizes.map(([name]) => name))}`,
+    { hint: 'group by a column with few values, such as the distortion or the data set' },
+  );
+}
+
+/** Scores that clearly run against the stated direction: the most common slip with DMOS and with error-like scores. */
+function falling(results: readonly PredictionResult[]): string[] {
+  return results.flatMap(({ prediction, overall: { srccInterval, direction } }) => {
+    if (srccInterval?.status !== 'ok' || srccInterval.high >= 0) return [];
+    const mend =
+      direction === 'higher-better'
+        ? 'if the subjective scores are DMOS, give --lower-better'
+        : 'if the subjective scores are MOS, leave out --lower-better';
+    return [`"${prediction}" runs against the stated direction (${direction}): ${mend}`];
+  });
+}
 
 /** Row numbers of each group, in the order of first appearance. */
 function rowsByGroup(groups: readonly string[] | null): Map<string, number[]> {

@@ -20,6 +20,7 @@ export {
   type ExportPaths,
   exportCorrelation,
 } from './correlate-export.ts';
+export { requireOwnFiles } from './correlate-guards.ts';
 export type { Unmatched } from './correlate-input.ts';
 export type { MeanRow } from './correlate-means.ts';
 export type { CorrelateOptions } from './correlate-options.ts';
@@ -39,4 +40,5 @@ export * from './run-rows.ts';
 export * from './run-server.ts';
 export * from './suites/index.ts';
 export * from './summarize.ts';
+export type { AccuracySummary, LevelRow } from './summarize-accuracy.ts';
 export type { SkippedRow, Table, TableFormat } from './tables/index.ts';

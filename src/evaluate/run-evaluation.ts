@@ -1,4 +1,4 @@
-import { ConfigError, type Progress, type RgbImage, silentProgress } from '../core/index.ts';
+import { ConfigError, type Progress, RemoteError, type RgbImage, silentProgress } from '../core/index.ts';
 import { type ImageRecord, loadPixels } from '../data/index.ts';
 import type { ScoreImagesOptions, ScoreResult, Scorer } from '../scoring/index.ts';
 import type { Prediction } from './predictions.ts';
@@ -47,7 +47,11 @@ export interface Answerer {
     records: readonly ImageRecord[],
     folder: string,
     reading: Reading,
-    context: { firstIndex: number; signal?: AbortSignal | undefined; onFailure: (reason: string) => void },
+    context: {
+      firstIndex: number;
+      signal?: AbortSignal | undefined;
+      onFailure: (reason: string, error?: RemoteError) => void;
+    },
   ): Promise<Prediction[]>;
 }
 
@@ -73,6 +77,8 @@ export interface StreamResult {
   kept: number;
   /** Images that could not be asked, by reason. Asked again by the next run. */
   failed: Readonly<Record<string, number>>;
+  /** What the first failed request said: address, model, status and the server's words. */
+  firstFailure: string | null;
 }
 
 /**
@@ -86,6 +92,8 @@ export async function evaluateSplit(options: StreamOptions): Promise<StreamResul
   const rows: PredictionRows = folder === null ? rowsInMemory() : await openRows(folder, identity);
   const found = new Map(rows.kept);
   const failed: Record<string, number> = {};
+  let firstFailure: string | null = null;
+  let lost = 0;
   const size = answerer.chunk(reading);
   progress.start(options.label ?? `evaluate, ${readingName(reading)}`, records.length);
   progress.update(found.size);
@@ -95,13 +103,18 @@ export async function evaluateSplit(options: StreamOptions): Promise<StreamResul
       const part = records.slice(at, at + size);
       const missing = part.filter(({ id }) => !found.has(id));
       if (missing.length === 0) continue;
+      let last: RemoteError | undefined;
       const answers = await answerer.answer(answerer.wholeChunks ? part : missing, dataset, reading, {
         firstIndex: at,
         signal,
-        onFailure: (reason) => {
+        onFailure: (reason, error) => {
           failed[reason] = (failed[reason] ?? 0) + 1;
+          last = error ?? last;
+          firstFailure ??= error?.message ?? null;
         },
       });
+      lost = answers.length === 0 ? lost + 1 : 0;
+      if (lost === MOST_LOST_PARTS && last !== undefined) throw givenUp(last, records.length - found.size);
       const fresh = answers.filter(({ id }) => !found.has(id));
       await rows.append(fresh);
       for (const row of fresh) found.set(row.id, row);
@@ -115,8 +128,23 @@ export async function evaluateSplit(options: StreamOptions): Promise<StreamResul
     predictions: records.flatMap(({ id }) => found.get(id) ?? []),
     kept: rows.kept.size,
     failed,
+    firstFailure,
   };
 }
+
+/** So many parts in a row without one answer are taken for a server that is gone. */
+const MOST_LOST_PARTS = 3;
+
+const givenUp = (last: RemoteError, open: number): RemoteError =>
+  new RemoteError(
+    `${open} image(s) are unanswered; given up, as nothing was answered any more: ${last.message}`,
+    {
+      reason: last.reason,
+      status: last.status,
+      ...(last.hint === undefined ? {} : { hint: last.hint }),
+      cause: last,
+    },
+  );
 
 /** Answers from a checkpoint, by the public scorer. */
 export function checkpointAnswerer(

@@ -59,7 +59,7 @@ export function serverAnswerer(prompt: RenderedPrompt, options: ServerAnswererOp
           } catch (error) {
             if (!(error instanceof RemoteError) || HOPELESS.includes(error.reason)) throw error;
             if (FINAL.includes(error.reason)) return [withoutAnswer(record, error.reason)];
-            onFailure(error.reason);
+            onFailure(error.reason, error);
             return [];
           }
         }),

@@ -20,8 +20,10 @@ import {
   type UndefinedBecause,
   undefinedBecause,
 } from '../metrics/index.ts';
+import { telling } from './least-rows.ts';
 import { type NamingSummary, type Share, share, summarizeNaming } from './naming.ts';
 import { byImageId, type Prediction, SCORE_RANGE, worstScore } from './predictions.ts';
+import { type AccuracySummary, summarizeAccuracy } from './summarize-accuracy.ts';
 
 export interface SummaryOptions {
   /** Seed of the bootstrap, default 0. */
@@ -87,6 +89,7 @@ export interface Summary {
   /** Of raw scores, on the scale 1 to 5. */
   rmse: Estimate;
   mae: Estimate;
+  accuracy: AccuracySummary;
   /** Of the predictions that have a text, those that keep the output contract. */
   format: Share;
   /** Texts cut at the length limit. */
@@ -106,10 +109,10 @@ export function summarize(predictions: readonly Prediction[], options: SummaryOp
   const targets = Float64Array.from(scored, (p) => p.mos);
   const fit = fitLogistic(scores, targets, 'logistic4');
   const values = {
-    srcc: srcc(scores, targets),
-    plcc: plcc(scores, targets),
+    srcc: telling(srcc(scores, targets), scored.length),
+    plcc: telling(plcc(scores, targets), scored.length),
     plccLogistic4: fit.status === 'ok' ? metricValue(fit.plcc) : fit,
-    krcc: krcc(scores, targets),
+    krcc: telling(krcc(scores, targets), scored.length),
     rmse: rmse(scores, targets),
     mae: mae(scores, targets),
   };
@@ -138,6 +141,7 @@ export function summarize(predictions: readonly Prediction[], options: SummaryOp
     krcc: estimate('krcc'),
     rmse: estimate('rmse'),
     mae: estimate('mae'),
+    accuracy: summarizeAccuracy(predictions),
     format: share(written.filter((p) => p.wellFormed).length, written.length, 'prediction with a text'),
     truncated: share(
       written.filter((p) => p.finishReason === 'length').length,
@@ -186,10 +190,11 @@ function srccWithWorst(predictions: readonly Prediction[], scored: number): Metr
       `${scored} of ${predictions.length} answers have a score, at least half needed`,
     );
   }
-  return srcc(
+  const value = srcc(
     predictions.map((p) => p.score ?? worstScore(p.mos)),
     predictions.map((p) => p.mos),
   );
+  return telling(value, predictions.length);
 }
 
 function summarizeConsistency(scored: readonly ScoredPrediction[]): ConsistencySummary {
@@ -229,8 +234,8 @@ function summarizeByDistortion(predictions: readonly Prediction[]): DistortionRo
       return {
         type,
         n: group.length,
-        srcc: srcc(scores, targets),
-        plcc: plcc(scores, targets),
+        srcc: telling(srcc(scores, targets), scored.length),
+        plcc: telling(plcc(scores, targets), scored.length),
         rmse: rmse(scores, targets),
         bias:
           scored.length === 0

@@ -2,6 +2,7 @@
 export type UndefinedReason =
   | 'too-few'
   | 'not-finite'
+  | 'outside-scale'
   | 'constant-scores'
   | 'constant-targets'
   | 'perfect-correlation'

@@ -168,7 +168,7 @@ describe('labels in a second file', () => {
 describe('files', () => {
   it('given twice are refused', async () => {
     const path = await files.write('score,mos\n1,1\n2,2\n3,3\n');
-    expect(await failureOf(correlate([path, path]))).toContain('is given more than once');
+    expect(await failureOf(correlate([path, path]))).toContain('have the same content');
   });
   it('without the column to group by are refused', async () => {
     expect(await refusal('score,mos\n1,1\n2,2\n3,3\n', { by: 'kind' })).toMatch(

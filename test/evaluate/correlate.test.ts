@@ -81,10 +81,16 @@ describe('correlateFiles', () => {
         ...{ id: `i${id}`, mos: id, score: id, status: 'ok', wellFormed: true },
         distortionsTrue: truth.map((type) => ({ type })),
       });
-    const lines = [own(1, ['jpeg', 'noise']), own(2, ['jpeg']), own(3, []), own(4, ['noise'])];
+    const lines = [
+      own(1, ['jpeg', 'noise']),
+      own(2, ['jpeg']),
+      own(3, []),
+      own(4, ['noise']),
+      own(5, ['jpeg']),
+    ];
     const report = await correlate(await files.write(lines.join('\n'), 'own.jsonl'), { by: 'distortion' });
     expect(report.results[0]!.groups.map(({ group, n }) => [group, n])).toEqual([
-      ['jpeg', 2],
+      ['jpeg', 3],
       ['none', 1],
       ['noise', 1],
     ]);

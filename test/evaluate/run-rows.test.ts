@@ -2,6 +2,7 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { RemoteError } from '../../src/core/index.ts';
 import type { ImageRecord } from '../../src/data/index.ts';
 import {
   type Answerer,
@@ -188,5 +189,25 @@ describe('a split in parts', () => {
     const second = await evaluate(failing([]));
     expect(asked).toEqual([['b'], ['d']]);
     expect(second.predictions.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('a server that answers nothing is given up, with what it said', async () => {
+    const asked: string[] = [];
+    const dead: Answerer = {
+      ...answerer([]),
+      wholeChunks: false,
+      chunk: () => 1,
+      answer: async ([record], _, __, { onFailure }) => {
+        asked.push(record!.id);
+        onFailure('unreachable', new RemoteError('nothing listens at x', { reason: 'unreachable' }));
+        return [];
+      },
+    };
+    await expect(evaluate(dead)).rejects.toMatchObject({
+      reason: 'unreachable',
+      message: expect.stringContaining('5 image(s) are unanswered') as string,
+    });
+    await expect(evaluate(dead)).rejects.toThrow('nothing listens at x');
+    expect(asked).toEqual(['a', 'b', 'c', 'a', 'b', 'c']);
   });
 });

@@ -116,8 +116,22 @@ describe('readTable refuses', () => {
       'holds a JSON array | write one object per line',
     );
   });
+  it.each([
+    ['UTF-16', Buffer.from('\ufeffscore,mos\n1,2\n', 'utf16le'), 'is UTF-16 text'],
+    ['gzip', gzipSync('score,mos\n1,2\n'), 'is compressed with gzip'],
+    ['bytes', Buffer.from([1, 2, 0, 3]), 'is not text: it has zero bytes'],
+  ])('%s in place of text', async (_, bytes, message) => {
+    expect(await failureOf(cells(await files.write(bytes)))).toContain(message);
+  });
+  it('objects that run together', async () => {
+    expect(await refusal('{"score":1}{"score":2}', 'run.json')).toContain(
+      'one object per line, for example with jq -c .',
+    );
+  });
   it('unbalanced quotes', async () => {
-    expect(await refusal('score,mos\n"1,2\n3,4\n')).toMatch(/Parse Error.*balanced quotes/s);
+    expect(await refusal('score,mos\n"1,2\n3,4\n')).toContain(
+      'the quotes do not balance, from about line 2 on',
+    );
   });
   it('a folder, and a file that does not exist', async () => {
     await mkdir(join(files.folder, 'inside'), { recursive: true });

@@ -15,7 +15,7 @@ import type { Stage } from '../stage-command.ts';
 export const compareConfigSchema = z.strictObject({
   results: z
     .array(z.string().min(1))
-    .min(2)
+    .min(2, { error: 'give at least two: the baseline first, then what is compared with it' })
     .describe(
       'result folders or files of predictions, the baseline first; each other one is compared with it',
     ),

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { correlateFiles, exportCorrelation, formatCorrelation } from '../../evaluate/index.ts';
+import {
+  correlateFiles,
+  exportCorrelation,
+  formatCorrelation,
+  requireOwnFiles,
+} from '../../evaluate/index.ts';
 import { packageInfo } from '../package-info.ts';
 import type { Stage } from '../stage-command.ts';
 
@@ -17,7 +22,14 @@ export const correlateConfigSchema = z.strictObject({
   labelsId: column.nullable().default(null).describe('its name in the labels, if another'),
   fit: z.enum(['logistic4', 'logistic5', 'none']).default('logistic4'),
   delimiter: z.string().length(1).nullable().default(null).describe('CSV only; default "," (a tab for .tsv)'),
-  resamples: z.int().min(0).default(1000).describe('bootstrap resamples; 0 for no intervals'),
+  resamples: z
+    .int()
+    .max(1_000_000)
+    .refine((count) => count === 0 || count >= 100, {
+      error: 'allowed is 0 for no intervals, or 100 and more: the ends of an interval need them',
+    })
+    .default(1000)
+    .describe('bootstrap resamples, at least 100; 0 for no intervals'),
   level: z.number().gt(0).lt(1).default(0.95).describe('coverage of the intervals'),
   seed: z.int().min(0).default(0),
   json: path.describe('file to write everything to as JSON'),
@@ -30,6 +42,12 @@ export type CorrelateConfig = z.infer<typeof correlateConfigSchema>;
 export const evalCorrelateStage: Stage<CorrelateConfig> = {
   schema: correlateConfigSchema,
   async run({ json, csv, latex, markdown, ...config }, { print }) {
+    await requireOwnFiles([...config.files, ...(config.labels === null ? [] : [config.labels])], {
+      json,
+      csv,
+      latex,
+      markdown,
+    });
     const report = await correlateFiles({
       ...config,
       codeVersion: packageInfo().version,

@@ -232,14 +232,14 @@ function reportJudges(
 
 /** What is missing is an error, after everything that is there was printed and written. */
 function requireWhole(judgings: readonly Judging[]): void {
-  for (const { stoppedBy, failed, asked, judgements, identity } of judgings) {
+  for (const { stoppedBy, firstFailure, failed, asked, judgements, identity } of judgings) {
     const missing = asked - judgements.length;
     if (missing === 0) continue;
     const reasons = Object.entries(failed).map(([reason, count]) => `${reason} ${count}`);
     throw new RemoteError(
-      `the judge ${identity.judge.model} gave no reply to ${missing} of ${asked} questions (${reasons.join(', ')})${stoppedBy === null ? '' : `; stopped by: ${stoppedBy.message}`}`,
+      `the judge ${identity.judge.model} gave no reply to ${missing} of ${asked} questions (${reasons.join(', ')})${stoppedBy !== null ? `; stopped by: ${stoppedBy.message}` : firstFailure === null ? '' : `; the first: ${firstFailure.message}`}`,
       {
-        reason: stoppedBy?.reason ?? 'server',
+        reason: (stoppedBy ?? firstFailure)?.reason ?? 'server',
         status: stoppedBy?.status,
         hint: stoppedBy?.hint ?? 'with --out, the same command asks only the missing ones again',
       },

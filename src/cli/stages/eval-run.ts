@@ -90,6 +90,7 @@ async function evaluate(config: EvalRunConfig, context: StageContext): Promise<v
   const models = await evaluatedModels({ ...config, prompt }, context);
   const alone = suite === null && models.length <= 1;
   const notAsked = new Map<RemoteReason, number>();
+  let firstFailure: string | null = null;
   const rows = await runSuite({
     plan,
     models,
@@ -103,12 +104,13 @@ async function evaluate(config: EvalRunConfig, context: StageContext): Promise<v
     seed: config.seed,
     progress: context.progress,
     signal: context.signal,
-    onResult: ({ kind, model, entry, reading, summary, folder, failed }) => {
+    onResult: ({ kind, model, entry, reading, summary, folder, failed, firstFailure: said }) => {
       if (kind === 'model') {
         const title = `${entry.id}, ${reading}`;
         context.print(summaryTable(alone ? title : `${model}: ${title}`, summary));
         if (folder !== null) context.print(`  written to ${folder}`);
       }
+      firstFailure ??= said;
       for (const [reason, count] of Object.entries(failed) as [RemoteReason, number][]) {
         context.print(`  ${count} image(s) could not be asked (${reason}) and are missing above`);
         notAsked.set(reason, (notAsked.get(reason) ?? 0) + count);
@@ -116,20 +118,27 @@ async function evaluate(config: EvalRunConfig, context: StageContext): Promise<v
     },
   });
   if (!alone || plan.baselines.length > 0) context.print(suiteText(rows, plan));
-  refuseUnasked(notAsked, config.output !== null);
+  refuseUnasked(notAsked, firstFailure, config.output !== null);
 }
 
 /** Figures over a part of a split must not pass for figures over all of it. */
-function refuseUnasked(notAsked: ReadonlyMap<RemoteReason, number>, kept: boolean): void {
+function refuseUnasked(
+  notAsked: ReadonlyMap<RemoteReason, number>,
+  firstFailure: string | null,
+  kept: boolean,
+): void {
   const [[reason] = []] = notAsked;
   if (reason === undefined) return;
   const total = [...notAsked.values()].reduce((sum, count) => sum + count, 0);
-  throw new RemoteError(`${total} image(s) could not be asked: ${[...notAsked.keys()].join(', ')}`, {
-    reason,
-    hint: kept
-      ? 'the same command asks about these alone'
-      : 'with --out, the same command would ask about these alone',
-  });
+  throw new RemoteError(
+    `${total} image(s) could not be asked: ${[...notAsked.keys()].join(', ')}${firstFailure === null ? '' : `; the first: ${firstFailure}`}`,
+    {
+      reason,
+      hint: kept
+        ? 'the same command asks about these alone'
+        : 'with --out, the same command would ask about these alone',
+    },
+  );
 }
 
 /** Readings as they are recorded: what is drawn matters to `sampled` alone. */

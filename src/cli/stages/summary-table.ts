@@ -13,6 +13,22 @@ function showEstimate({ value, interval }: Estimate): string {
   return `${showMetric(value)} [${interval.low.toFixed(3)}, ${interval.high.toFixed(3)}]`;
 }
 
+const showLevels = (levels: Summary['accuracy']['levels']): string =>
+  levels.status === 'ok'
+    ? `${showShare(levels.exact)}, within one level ${showShare(levels.withinOne)}`
+    : `none (${levels.reason})`;
+
+/** All pairs, and those whose MOS differ by a level or more. */
+function showPairs({ overall, bins }: Summary['accuracy']['pairs']): string {
+  const wide = bins.find(({ from }) => from === 1);
+  return `${showMetric(overall.accuracy)}${wide === undefined ? '' : `, at MOS gaps from 1 to 2 ${showMetric(wide.accuracy)}`}`;
+}
+
+const showOutliers = (outliers: Summary['accuracy']['outliers']): string =>
+  outliers.status === 'ok'
+    ? `${showShare(outliers)} beyond 2 standard deviations of the raters (${outliers.of} images)`
+    : `none (${outliers.reason})`;
+
 /** One split of one model as a few lines of text. */
 export function summaryTable(title: string, summary: Summary): string {
   const rows: [string, string][] = [
@@ -22,6 +38,9 @@ export function summaryTable(title: string, summary: Summary): string {
     ['PLCC, logistic', showEstimate(summary.plccLogistic4)],
     ['KRCC', showEstimate(summary.krcc)],
     ['RMSE', showEstimate(summary.rmse)],
+    ['level of score is right', showLevels(summary.accuracy.levels)],
+    ['pairs ordered right', showPairs(summary.accuracy.pairs)],
+    ['outliers', showOutliers(summary.accuracy.outliers)],
     ['format', showShare(summary.format)],
     [
       'level fits score',

@@ -11,7 +11,7 @@ import { type Description, descriptionRowSchema } from './description.ts';
  */
 export async function loadDescriptions(path: string): Promise<Description[]> {
   const descriptions = path.endsWith('.json') ? await readArray(path) : await readMaybeArray(path);
-  if (descriptions.length === 0) throw new InputError(`${path} holds no descriptions`);
+  if (descriptions.length === 0) throw new InputError(`${path} holds no descriptions`, { hint: ROW_HINT });
   const ids = descriptions.map(({ id }) => id);
   const twice = [...new Set(ids.filter((id, at) => ids.indexOf(id) !== at))];
   if (twice.length > 0) {
@@ -22,10 +22,18 @@ export async function loadDescriptions(path: string): Promise<Description[]> {
   return descriptions;
 }
 
+const ROW_HINT = 'a row has an id and a text, or an id and conversations';
+
 /** Some publishers call an array of JSON "jsonl". */
 async function readMaybeArray(path: string): Promise<Description[]> {
   const start = await textOf(path);
-  return /^\s*\[/.test(start) ? parseArray(start, path) : readAllJsonl(path, descriptionRowSchema);
+  if (/^\s*\[/.test(start)) return parseArray(start, path);
+  try {
+    return await readAllJsonl(path, descriptionRowSchema);
+  } catch (error) {
+    if (!(error instanceof InputError) || error.hint !== undefined) throw error;
+    throw new InputError(error.message, { hint: ROW_HINT, cause: error });
+  }
 }
 
 const readArray = async (path: string): Promise<Description[]> => parseArray(await textOf(path), path);
@@ -53,7 +61,7 @@ function parseArray(text: string, path: string): Description[] {
   throw new InputError(
     `${path}: row ${String(issue?.path[0] ?? '(top)')} is no description: ${issue?.message}`,
     {
-      hint: 'a row has an id and a text, or an id and conversations',
+      hint: ROW_HINT,
     },
   );
 }

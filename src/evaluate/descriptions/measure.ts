@@ -8,6 +8,7 @@ import {
   resampledSrcc,
   srcc,
 } from '../../metrics/index.ts';
+import { telling } from '../least-rows.ts';
 import type { Description } from './description.ts';
 import { countNaming, type NamingByTruth } from './naming-counts.ts';
 import { type Reading, readDescription, type Vocabulary } from './reading.ts';
@@ -91,7 +92,7 @@ export function measureDescriptions(
   const steps = ({ stated, given }: Reading): number => Math.abs((stated as number) - (given as number));
   const agreement = (name: string, pairs: readonly (readonly [number, number])[]): RankAgreement => {
     const [a, b] = [pairs.map(([x]) => x), pairs.map(([, y]) => y)];
-    const value = srcc(a, b);
+    const value = telling(srcc(a, b), pairs.length);
     const options = { rng: new Rng(seed).fork('bootstrap', name), resamples, level };
     const interval =
       resamples === 0 || value.status !== 'ok'

@@ -86,8 +86,10 @@ async function loadPredictions(folder: string, found: FoundPredictions, warnings
   return { folder, found, rows, run, model, mode };
 }
 
-/** The name of a run rather than of the folder "model" inside it. */
+/** The name of a run rather than of the folder "model" inside it; of "NAME at ADDRESS", that of the model. */
 export function modelName(path: string): string {
+  const served = /^(.+) at https?:\/\//.exec(path);
+  if (served !== null) return served[1]!;
   const name = basename(path);
   return name === 'model' ? basename(dirname(path)) : name;
 }

@@ -74,6 +74,7 @@ export async function baselineRows(
         reading: baseline.name,
         predictions,
         failed: {},
+        firstFailure: null,
         folder,
         provenance: {
           ...provenanceOf(options, data, entry, leaks.get(entry.id)!),

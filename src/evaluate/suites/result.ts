@@ -49,6 +49,8 @@ export interface EvaluationResult {
   summary: Summary;
   /** Images that a server could not be asked about, by reason. */
   failed: Readonly<Record<string, number>>;
+  /** What the first of those requests said. */
+  firstFailure: string | null;
   /** Where it was written; null without an output folder. */
   folder: string | null;
 }

@@ -110,7 +110,7 @@ async function evaluateOne(
   const name = readingName(reading);
   const folder = output === null ? null : join(output, folderOf(model.label, entry.id, name));
   const identity: EvaluationIdentity = { ...answerer.identity, reading, data: data.identity, codeVersion };
-  const { predictions, kept, failed } = await evaluateSplit({
+  const { predictions, kept, failed, firstFailure } = await evaluateSplit({
     answerer,
     reading,
     records: data.records,
@@ -131,6 +131,7 @@ async function evaluateOne(
     reading: name,
     predictions,
     failed,
+    firstFailure,
     folder,
     provenance: {
       ...provenanceOf(options, data, entry, leakage),

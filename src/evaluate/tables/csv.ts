@@ -39,8 +39,9 @@ export async function readCsv(path: string, wanted: WantedColumns, delimiter: st
     }
   } catch (error) {
     if (error instanceof Error && /^Parse Error/.test(error.message)) {
-      throw new InputError(`${path}: ${error.message} (near line ${line})`, {
-        hint: 'the file must be CSV with balanced quotes',
+      // The parser's message quotes the rest of the file.
+      throw new InputError(`${path}: the quotes do not balance, from about line ${line} on`, {
+        hint: 'a cell with a quotation mark is written "like ""this"""',
       });
     }
     throw asStorageError(error, `reading ${path}`);

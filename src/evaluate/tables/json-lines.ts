@@ -46,13 +46,21 @@ export async function readJsonLines(path: string, wanted: WantedColumns): Promis
       first === undefined
         ? `${path} is empty`
         : `${path} holds no JSON object: ${broken.length} line(s) can't be read, the first is line ${first.place} (${first.problem})`,
-      { hint: 'each line must be one JSON object' },
+      {
+        hint:
+          first !== undefined && first.problem === RUN_TOGETHER
+            ? 'write one object per line, for example with jq -c .'
+            : 'each line must be one JSON object',
+      },
     );
   }
   const found = locateColumns(path, [...columns], wanted);
   const cells = new Map(names.flatMap((name, i) => (found.has(name) ? [[name, lists[i]!] as const] : [])));
   return { columns: [...columns], unit: 'line', places, cells, broken };
 }
+
+/** Some publishers write objects one behind the other. */
+const RUN_TOGETHER = 'several objects run together';
 
 /** The object on a line, or what is wrong with the line. */
 function parseRow(text: string): JsonObject | string {
@@ -62,7 +70,7 @@ function parseRow(text: string): JsonObject | string {
   } catch {
     // Python writes these, and JSON has no such words.
     if (/[:[,]\s*-?(NaN|Infinity)\s*[,}\]]/.test(text)) return 'holds NaN or Infinity, which JSON has not';
-    return 'not JSON';
+    return /\}\s*\{/.test(text) ? RUN_TOGETHER : 'not JSON';
   }
   return isObject(value) ? value : 'not a JSON object';
 }

@@ -17,9 +17,14 @@ export const intervalCell = (interval: Interval | null): string =>
 /** Name of the row of all rows together. */
 export const ALL = 'all';
 
+/** Text of somebody else's in one line: control characters could move the cursor or break a table. */
+export const oneLine = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed.
+  text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
+
 /** Lines of a table in columns of equal width. */
 export function alignTable({ header, rows }: TextTable): string[] {
-  const all = [header, ...rows];
+  const all = [header, ...rows].map((cells) => cells.map(oneLine));
   const widths = header.map((_, i) => Math.max(...all.map((cells) => cells[i]!.length)));
   return all.map((cells) =>
     cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  '),

@@ -86,11 +86,12 @@ export function renderPage({ maxBytes, model, prompt }: PageOptions = {}): strin
 <p class="unseen" role="status" aria-live="polite" id="live"></p>
 <footer><span>Pictures go to this server alone. Results stay in this tab and are gone when it is closed.</span>${
     model === undefined ? '' : `<span>model: ${escaped(model)}</span>`
-  }</footer>
+  }<a href="docs">for programs: the API</a></footer>
 <script>${PAGE_SCRIPT}</script>
 </body></html>
 `;
 }
 
-const sizeLimit = (maxBytes: number | undefined): string =>
-  maxBytes === undefined ? '' : ` Up to ${Math.floor(maxBytes / 1e5) / 10} MB each.`;
+/** Rounded down: never more than the server takes. */
+const sizeLimit = (maxBytes = 0): string =>
+  maxBytes < 1e6 ? '' : ` Up to ${Math.floor(maxBytes / 1e5) / 10} MB each.`;

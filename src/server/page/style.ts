@@ -111,7 +111,7 @@ ${LEVEL_RULES}
 .comparison .dot { width: 1.25rem; height: 1.25rem; font-style: normal; }
 #hint { margin-top: 1rem; color: var(--muted); font-size: .92rem; }
 footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--grid); color: var(--muted); font-size: .84rem; display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; justify-content: space-between; }
-footer a { color: var(--accent); }
+footer a { color: var(--accent); } footer span:first-child { margin-right: auto; }
 noscript p { border-left: 3px solid var(--worse); padding: .3rem .8rem; margin: 1rem 0; }
 @media (max-width: 640px) {
   body { padding: 1.2rem .9rem 2rem; } .top { margin-bottom: 1rem; } .drop { padding: 2.2rem 1rem; }
@@ -120,6 +120,6 @@ noscript p { border-left: 3px solid var(--worse); padding: .3rem .8rem; margin: 
   .comparison { padding: .8rem; } .pair { gap: .7rem; } .side .frame { height: 34vw; min-height: 0; } .side .reasoning { font-size: .84rem; } .side .meter { display: none; } .comparison .bar h2 { flex-basis: 100%; } .zone { font-size: .68rem; }
   .paste { display: none; } .bar .status { flex-basis: 100%; } #overall { flex: 1; } .cards, .side { min-width: 0; } .side .name { align-items: start; font-size: .82rem; } .chip { padding: .1rem .55rem; }
 }
-@media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } progress:indeterminate { background: var(--accent); opacity: .5; } }
+@media (prefers-reduced-motion: reduce) { *, ::before, ::after, ::-webkit-progress-value { animation: none !important; transition: none !important; } progress:indeterminate { background: var(--accent); opacity: .5; } }
 @media (forced-colors: active) { .dot, .badge, .meter i.on { forced-color-adjust: none; } .meter i { border: 1px solid; } }
 `;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Row, textLines, worstFirst } from '../../../src/cli/stages/score-rows.ts';
+import { csvLines, type Row, tableLines, textLines, worstFirst } from '../../../src/cli/stages/score-rows.ts';
 import type { ScoreResult } from '../../../src/scoring/index.ts';
 
 const result = (over: Partial<ScoreResult>): ScoreResult => ({
@@ -49,4 +49,34 @@ describe('where the reasoning states another level than the score has', () => {
     expect(textLines(row('x', { scoreWritten: 3.1 }))).toHaveLength(2);
     expect(textLines(row('x', { levelStated: null }))).toHaveLength(2);
   });
+});
+
+it('the table aligns scores and levels; what has no score does not widen it', () => {
+  const rows = [
+    row('a.png', { score: 1.2, std: 0.5, level: 'bad', reasoning: null, levelStated: null }),
+    row('b.png', { score: 4.8, level: 'excellent', reasoning: null, levelStated: null }),
+    row('c.png', null),
+  ];
+  expect(tableLines(rows)).toEqual([
+    '1.20 +-0.50  bad        a.png',
+    '4.80         excellent  b.png',
+    '   -  unreadable  c.png: broken',
+  ]);
+  expect(tableLines([])).toEqual([]);
+});
+
+it('CSV quotes what needs it, and leaves cells without a value empty', async () => {
+  const rows = [
+    row('a, "b".png', {
+      distortions: [{ type: 'jpeg', level: 3 }, { type: 'haze' }],
+      interval: { low: 2.5, high: 3.5, level: 0.95 },
+    }),
+    row('c.png', null),
+  ];
+  expect(await csvLines(rows, true)).toBe(
+    'file,status,score,low,high,level,distortions,reasoning,problem\n' +
+      '"a, ""b"".png",ok,3,2.5,3.5,fair,"jpeg 3, haze",the quality is fair.,\n' +
+      'c.png,unreadable,,,,,,,broken',
+  );
+  expect(await csvLines(rows.slice(1), false)).toBe('c.png,unreadable,,,,,,,broken');
 });

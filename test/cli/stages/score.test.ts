@@ -1,8 +1,13 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import sharp, { type Sharp } from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { levelOfScore } from '../../../src/core/index.ts';
 import { createScorer } from '../../../src/scoring/index.ts';
+import { steady } from '../../scoring/steady.ts';
 import { createStageFixture, records, type StageFixture, teachContract } from '../../train/stage-fixture.ts';
 import { MAIN, runChild, startChild } from '../run-child.ts';
 
@@ -34,7 +39,7 @@ describe('q-ponder score', () => {
     const { code, stdout, stderr } = await withModel(...files);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = [
-      ...stdout.matchAll(/^(\d\.\d\d) \+-\d\.\d\d {2}(\w+) {2}(.*)\n {6}(the quality is \w+\.)$/gm),
+      ...stdout.matchAll(/^(\d\.\d\d) \+-\d\.\d\d {2}(\w+) {2,}(.*)\n {6}(the quality is \w+\.)$/gm),
     ];
     const scores = lines.map(([, value]) => Number(value));
     expect(scores).toHaveLength(3);
@@ -48,7 +53,8 @@ describe('q-ponder score', () => {
     const scorer = await createScorer({ model });
     const expected = await scorer.scoreBatch(files);
     scorer.close();
-    expect(rowsOf(stdout)).toEqual(files.map((file, i) => ({ file, ...expected[i] })));
+    const rows = rowsOf(stdout).map(({ timings: _, ...row }) => row);
+    expect(rows).toEqual(files.map((file, i) => ({ file, ...steady(expected[i]!) })));
   });
 
   it('takes the pictures of a folder by name, and nothing else in it', async () => {
@@ -59,6 +65,59 @@ describe('q-ponder score', () => {
     const { code, stdout } = await withModel('--json', folder);
     expect(code).toBe(0);
     expect(rowsOf(stdout).map(({ file }) => file)).toEqual([join(folder, 'a.webp'), join(folder, 'b.png')]);
+  });
+
+  it('takes the folders in a folder, but no hidden ones', async () => {
+    const folder = fixture.path('tree');
+    for (const part of ['b/c', '.hidden']) await mkdir(join(folder, part), { recursive: true });
+    const inside = ['z.png', 'b/y.png', 'b/c/x.png', '.hidden/w.png', '.v.png'];
+    for (const name of inside) await sharp(files[0]).toFile(join(folder, name));
+    const { code, stdout } = await withModel('--json', folder);
+    expect(code).toBe(0);
+    const found = inside.slice(0, 3).map((name) => join(folder, name));
+    expect(rowsOf(stdout).map(({ file }) => file)).toEqual(found);
+  });
+
+  it('--csv prints a table with a header, in the order given, bad rows in their place', async () => {
+    const { code, stdout } = await withModel('--csv', files[1]!, broken, files[0]!);
+    expect(code).toBe(3);
+    const [header, ...rows] = stdout.trim().split('\n');
+    expect(header).toBe('file,status,score,low,high,level,distortions,reasoning,problem');
+    const cells = rows.map((row) => row.split(','));
+    expect(cells.map(([file, status]) => [file, status])).toEqual([
+      [files[1], 'ok'],
+      [broken, 'unreadable'],
+      [files[0], 'ok'],
+    ]);
+    const [, , value, low, high, level] = cells[0]!;
+    expect(Number(value)).toBeGreaterThan(Number(low) - 1e-9);
+    expect(Number(value)).toBeLessThan(Number(high) + 1e-9);
+    expect(level).toBe(levelOfScore(Number(value)));
+    expect(rows[1]).toMatch(/,unreadable,,,,,,,.*broken\.jpg is broken/);
+  });
+
+  it.each([
+    ['lines', '\n'],
+    ['zero characters', '\0'],
+  ])('- reads paths from standard input, separated by %s', async (_what, separator) => {
+    const args = [
+      '--import',
+      'tsx',
+      MAIN,
+      'score',
+      '--threads',
+      '1',
+      '--quiet',
+      '--model',
+      model,
+      '--json',
+      '-',
+    ];
+    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    child.stdin.end(`${[files[2], files[0]].join(separator)}${separator}`);
+    const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+    expect(code).toBe(0);
+    expect(rowsOf(stdout).map(({ file }) => file)).toEqual([files[2], files[0]]);
   });
 
   it('pictures of every kind have a score', async () => {
@@ -173,6 +232,9 @@ describe('what cannot be carried out', () => {
       /1 of 1 images have no score: .*nowhere\.jpg/,
       /unreadable .*opening .*nowhere\.jpg failed \(ENOENT\): no such file or folder/,
     ],
+    ['standard input without a path', async () => ['--model', model, '-'], 3, /standard input holds no path/],
+    ['standard input twice', async () => ['--model', model, '-', '-'], 3, /"-" is given twice/],
+    ['--json with --csv', async () => ['--model', model, '--json', '--csv', files[0]!], 2, /both set/],
     ['no picture', async () => ['--model', model], 2, /images is missing: give it after the command/],
     [
       'a --min-score off the scale',
@@ -223,7 +285,7 @@ describe('stopped by the user', () => {
     ['the sorted list', [], /^\d\.\d\d /gm],
   ])('prints what is done: %s', async (_what, args, row) => {
     const child = startChild(MAIN, ['score', '--threads', '1', '--model', model, ...args, ...many()]);
-    await child.printed('score: 32/200');
+    await child.printed('score: 1/200');
     child.process.kill('SIGINT');
     const { code, stdout, stderr } = await child.ended;
     expect(code).toBe(130);

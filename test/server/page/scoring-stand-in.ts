@@ -15,7 +15,7 @@ export interface Behaviour {
   /** What a score waits for. */
   gate: Promise<unknown>;
   token: string | null;
-  /** Answers in place of the next requests, first one first. */
+  /** Answers to the next requests for a score, first one first. */
   refusals: { status: number; body: string; headers?: Record<string, string> }[];
   /** Replaces members of every result. */
   change: Record<string, unknown>;
@@ -30,10 +30,7 @@ export interface Arrival {
 
 /** The reasoning about every picture names its true size and mean: only who decoded it can know them. */
 async function judge(bytes: Buffer, change: Behaviour['change']) {
-  const { data, info } = await sharp(bytes)
-    .greyscale()
-    .raw()
-    .toBuffer({ resolveWithObject: true });
+  const { data, info } = await sharp(bytes).greyscale().raw().toBuffer({ resolveWithObject: true });
   const mean = data.reduce((sum, value) => sum + value, 0) / data.length;
   const score = 1 + (4 * mean) / 255;
   const reasoning = `a picture of ${info.width} by ${info.height} with moderate soft blur and strong blocking artifacts.`;
@@ -43,16 +40,12 @@ async function judge(bytes: Buffer, change: Behaviour['change']) {
     level: levelOfScore(score),
     reasoning,
     levelStated: null,
-    distortions: [
-      { type: 'gaussianBlur', level: 3 },
-      { type: 'jpeg', level: 4 },
-      { type: 'haze' },
-    ],
+    distortions: [{ type: 'gaussianBlur', level: 3 }, { type: 'jpeg', level: 4 }, { type: 'haze' }],
     wellFormed: true,
     text: `<think>${reasoning}</think><answer>${score.toFixed(2)}</answer>`,
     finishReason: 'stop',
     std: 0.2,
-    interval: [Math.max(1, score - 0.4), Math.min(5, score + 0.4)],
+    interval: { low: Math.max(1, score - 0.4), high: Math.min(5, score + 0.4), level: 0.95 },
     ...change,
   };
 }
@@ -61,7 +54,14 @@ const pauseFor = (milliseconds: number) => new Promise((resolve) => setTimeout(r
 
 /** A server with the shapes of the scoring service that judges by mean grey instead of by a model. */
 export async function startStandIn(options: PageOptions = {}) {
-  const behaviour: Behaviour = { stream: 'writes', pause: 0, gate: Promise.resolve(), token: null, refusals: [], change: {} };
+  const behaviour: Behaviour = {
+    stream: 'writes',
+    pause: 0,
+    gate: Promise.resolve(),
+    token: null,
+    refusals: [],
+    change: {},
+  };
   const arrivals: Arrival[] = [];
   const note = (context: Context, bytes: Buffer | null) =>
     arrivals.push({
@@ -72,7 +72,7 @@ export async function startStandIn(options: PageOptions = {}) {
   const app = new Hono();
   app.route('/', pageRoutes(options));
   app.use('/v1/*', async (context, next) => {
-    const refusal = behaviour.refusals.shift();
+    const refusal = context.req.path === '/v1/score' ? behaviour.refusals.shift() : undefined;
     const { token } = behaviour;
     if (refusal !== undefined) {
       note(context, null);

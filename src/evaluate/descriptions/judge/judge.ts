@@ -48,6 +48,8 @@ export interface Judging {
   kept: number;
   /** Tasks without a reply, by reason; the same judging asks them again. */
   failed: Partial<Record<RemoteReason, number>>;
+  /** What the first question without a reply met. */
+  firstFailure: RemoteError | null;
   /** The error that ended it early, if one did. */
   stoppedBy: RemoteError | null;
   /** What the client counted since it was made: tokens, retries, failures. */
@@ -110,11 +112,12 @@ async function askAll(
   journal: Journal,
   options: JudgeOptions,
   progress: Progress,
-): Promise<Pick<Judging, 'failed' | 'stoppedBy'>> {
+): Promise<Pick<Judging, 'failed' | 'firstFailure' | 'stoppedBy'>> {
   const failed: Judging['failed'] = {};
   const open = tasks.filter(({ key }) => !journal.kept.has(key));
   let next = 0;
   let inARow = 0;
+  let firstFailure: RemoteError | null = null;
   let stoppedBy: RemoteError | null = null;
   let broken: unknown;
   const work = async (): Promise<void> => {
@@ -129,6 +132,7 @@ async function askAll(
         if (!(error instanceof RemoteError)) broken ??= error;
         else {
           failed[error.reason] = (failed[error.reason] ?? 0) + 1;
+          firstFailure ??= error;
           inARow++;
           if (FINAL.includes(error.reason) || inARow >= MOST_FAILURES_IN_A_ROW) stoppedBy ??= error;
         }
@@ -137,7 +141,7 @@ async function askAll(
   };
   await Promise.all(Array.from({ length: Math.max(1, options.concurrency) }, work));
   if (broken !== undefined) throw broken;
-  return { failed, stoppedBy };
+  return { failed, firstFailure, stoppedBy };
 }
 
 async function askOne(task: JudgeTask, judge: ChatClient, options: JudgeOptions): Promise<Judgement> {

@@ -1,5 +1,5 @@
 /** One card for each picture: what happens to it, then score, interval, level, reasoning and distortions. */
-export const CARDS_PART = String.raw`
+export const CARDS_PART = `
   const LEVELS = ['bad', 'poor', 'fair', 'good', 'excellent'];
   const share = (value) => Math.min(100, Math.max(0, ((value - 1) / 4) * 100)) + '%';
   const NO_SCORE = {
@@ -14,11 +14,11 @@ export const CARDS_PART = String.raw`
       : noScore(result);
 
   /** Lower and upper end of the interval; undefined where the result has none. */
-  function intervalOf({ interval }) {
-    if (interval === null || typeof interval !== 'object') return undefined;
-    const [low, high] = Array.isArray(interval) ? interval : [interval.low, interval.high];
-    return Number.isFinite(low) && Number.isFinite(high) ? [low, high] : undefined;
-  }
+  const intervalOf = ({ interval }) =>
+    Number.isFinite(interval?.low) && Number.isFinite(interval?.high) ? [interval.low, interval.high] : undefined;
+  /** "95 % interval", where the result says how much lies inside. */
+  const intervalWord = ({ interval: { level } = {} }) =>
+    typeof level === 'number' && level > 0 && level <= 1 ? Math.round(level * 100) + ' % interval' : 'interval';
   const asRange = ([low, high]) => low.toFixed(2) + ' to ' + high.toFixed(2);
 
   /** The scale from 1 to 5 in its five levels, one mark with its interval for each result. */
@@ -28,7 +28,7 @@ export const CARDS_PART = String.raw`
     line.setAttribute('aria-label', marks.map(({ name, result }) => {
       const interval = intervalOf(result);
       return (name ? name + ': ' : '') + result.score.toFixed(2) + ' on a scale from 1 to 5' +
-        (interval ? ', interval ' + asRange(interval) : '');
+        (interval ? ', ' + intervalWord(result) + ' ' + asRange(interval) : '');
     }).join('; '));
     const track = el('div', 'track');
     marks.forEach(({ name, result }, i) => {
@@ -187,7 +187,7 @@ export const CARDS_PART = String.raw`
       const interval = intervalOf(result);
       const line = el('p', 'score', el('b', 'value', result.score.toFixed(2)), el('span', 'of', 'of 5'));
       if (result.level) line.append(el('span', 'level level-' + (LEVELS.includes(result.level) ? result.level : 'fair'), result.level));
-      if (interval) line.append(el('span', 'interval', 'interval ' + asRange(interval)));
+      if (interval) line.append(el('span', 'interval', intervalWord(result) + ' ' + asRange(interval)));
       else if (Number.isFinite(result.std)) line.append(el('span', 'interval', 'standard deviation ' + result.std.toFixed(2)));
       parts.push(line, scale([{ result }]));
     } else {

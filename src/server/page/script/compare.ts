@@ -1,5 +1,5 @@
 /** Two pictures side by side on one scale. What is said about them follows from their two results alone. */
-export const COMPARE_PART = String.raw`
+export const COMPARE_PART = `
   const chosen = [];
   const NAMES = ['A', 'B'];
 
@@ -26,7 +26,8 @@ export const COMPARE_PART = String.raw`
 
   /** A sentence about two results that have a score. */
   function difference(a, b) {
-    const gap = a.result.score - b.result.score;
+    // Of the scores as they are shown, so that the sentence agrees with what is seen.
+    const gap = Number(a.result.score.toFixed(2)) - Number(b.result.score.toFixed(2));
     const shown = Math.abs(gap).toFixed(2);
     const [one, other] = [intervalOf(a.result), intervalOf(b.result)];
     const overlap = one && other ? one[0] <= other[1] && other[0] <= one[1] : null;
@@ -44,7 +45,9 @@ export const COMPARE_PART = String.raw`
     for (const item of items) {
       const at = chosen.indexOf(item);
       item.compare.setAttribute('aria-pressed', String(at >= 0));
-      setText(item.compare, at < 0 ? 'Compare' : chosen.length < 2 ? 'Choose another' : 'Compared as ' + NAMES[at]);
+      const word = at < 0 ? 'Compare' : chosen.length < 2 ? 'Chosen' : 'Side ' + NAMES[at];
+      setText(item.compare, word);
+      item.compare.setAttribute('aria-label', word + ' ' + item.name);
     }
     $('hint').hidden = chosen.length !== 1;
     $('comparison').hidden = chosen.length !== 2;

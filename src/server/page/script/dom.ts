@@ -1,5 +1,5 @@
 /** Elements, words for screen readers, and the colour scheme. What others wrote enters by textContent alone. */
-export const DOM_PART = String.raw`
+export const DOM_PART = `
   const $ = (id) => document.getElementById(id);
   const root = document.documentElement;
 

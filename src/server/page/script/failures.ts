@@ -18,9 +18,11 @@ export const FAILURES_PART = String.raw`
     }
   }
 
+  /** Never above what the server takes: rounded down. */
+  const limitSize = (bytes) => (bytes < 1e6 ? fileSize(bytes) : Math.floor(bytes / 1e5) / 10 + ' MB');
   const tooLarge = (size) =>
     'This picture is too large: it has ' + fileSize(size) +
-    (maxBytes && size > maxBytes ? ', the server takes at most ' + fileSize(maxBytes) : '') +
+    (maxBytes && size > maxBytes ? ', the server takes at most ' + limitSize(maxBytes) : '') +
     '. Make it smaller and add it again.';
 
   /** Retry-After is a number of seconds or a date; null where there is none. */

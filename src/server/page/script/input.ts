@@ -1,5 +1,5 @@
 /** Three ways in: drop, choose, paste. */
-export const INPUT_PART = String.raw`
+export const INPUT_PART = `
   $('choose').addEventListener('click', () => $('file').click());
   $('file').addEventListener('change', () => {
     addFiles($('file').files);

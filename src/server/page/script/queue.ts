@@ -1,5 +1,5 @@
 /** The list of pictures of this tab and the order in which they are sent. Nothing of it is stored anywhere. */
-export const QUEUE_PART = String.raw`
+export const QUEUE_PART = `
   const AT_ONCE = 2;
   /** Times that a picture is sent again by itself when the server is busy, and the longest wait for that. */
   const PATIENCE = 5;
