@@ -36,6 +36,8 @@ export interface StageContext {
 export interface Stage<T> {
   schema: z.ZodType<T>;
   run(config: T, context: StageContext): Promise<void>;
+  /** For --dry-run, after the configuration: what running would need, as YAML comments. */
+  plan?(config: T, context: Pick<StageContext, 'print'>): Promise<void>;
 }
 
 /** An argument or option that is a short name for a key of the configuration. */
@@ -155,6 +157,7 @@ export function defineStageCommand<T>(options: StageCommandOptions<T>): CommandD
       const config = resolveConfig(stage.schema, layers, name);
       if (common.dryRun) {
         process.stdout.write(describedYaml(stage.schema, config));
+        await stage.plan?.(config, { print: (line) => void process.stdout.write(`${line}\n`) });
         return;
       }
       await runStage(stage, config, common, continues);

@@ -1,6 +1,6 @@
 import sharp, { type OverlayOptions } from 'sharp';
 import { Rng } from '../core/index.ts';
-import { ALL_DISTORTIONS, CROSS_DISTORTIONS } from './distortion-types.ts';
+import { ALL_DISTORTIONS, CROSS_DISTORTIONS, type SynthesizedDistortion } from './distortion-types.ts';
 import { applyDistortion } from './distortions.ts';
 import { createRaster, cropImage, toImage } from './raster.ts';
 import { halve } from './scenes/develop.ts';
@@ -12,8 +12,13 @@ const LEFT = 180;
 const TOP = 28;
 const GAP = 4;
 
-/** A PNG that shows every distortion type (rows) undistorted and at levels 1 to 5 (columns), with labels. */
-export async function contactSheet(seed: number, size: number): Promise<Buffer> {
+/** A PNG that shows distortion types (rows) undistorted and at levels 1 to 5 (columns), with labels. */
+export async function contactSheet(
+  seed: number,
+  size: number,
+  types: readonly SynthesizedDistortion[] = ALL_DISTORTIONS,
+  unseen: readonly SynthesizedDistortion[] = CROSS_DISTORTIONS,
+): Promise<Buffer> {
   const root = new Rng(seed).fork('contact-sheet');
   const cell = size + GAP;
   const tiles: OverlayOptions[] = [];
@@ -24,11 +29,11 @@ export async function contactSheet(seed: number, size: number): Promise<Buffer> 
   ['pristine', 'level 1', 'level 2', 'level 3', 'level 4', 'level 5'].forEach((title, column) => {
     place(label(title, size, TOP), LEFT + column * cell, 0);
   });
-  for (const [row, type] of ALL_DISTORTIONS.entries()) {
+  for (const [row, type] of types.entries()) {
     const top = TOP + row * cell;
     const rng = root.fork(type);
     const scene = renderScene(rng.fork('scene'), size + 48, SCENE_KINDS[row % SCENE_KINDS.length]!).image;
-    const cross = (CROSS_DISTORTIONS as readonly string[]).includes(type);
+    const cross = unseen.includes(type);
     const name = type.replaceAll(/([A-Z])/g, ' $1');
     place(label(name, LEFT, size, cross ? 'unseen' : undefined), 0, top);
     const pristine = cropImage(scene, 16, 16, size + 16, size + 16);
@@ -39,7 +44,7 @@ export async function contactSheet(seed: number, size: number): Promise<Buffer> 
     }
   }
   const width = LEFT + 6 * cell;
-  const height = TOP + ALL_DISTORTIONS.length * cell;
+  const height = TOP + types.length * cell;
   return sharp({ create: { width, height, channels: 3, background: { r: 250, g: 250, b: 248 } } })
     .composite(tiles)
     .png()

@@ -5,19 +5,14 @@ import { demosaicing, sensorNoise } from './capture/sensor.ts';
 import { recompression, upscaling } from './capture/sharing.ts';
 import type { SynthesizedDistortion } from './distortion-types.ts';
 import { defocusBlur, gaussianBlur, motionBlur } from './distortions/blur.ts';
-import {
-  chromaNoise,
-  colorDiffusion,
-  colorDisplacement,
-  colorQuantization,
-  oversaturation,
-} from './distortions/chroma.ts';
+import { chromaNoise, colorDiffusion, colorDisplacement, oversaturation } from './distortions/chroma.ts';
 import { jpegCompression } from './distortions/codec.ts';
 import { colorShift, desaturation } from './distortions/color.ts';
 import { brightening, contrastChange, darkening, meanShift } from './distortions/curves.ts';
 import { oversharpening, pixelation } from './distortions/detail.ts';
 import { colorBlocks, jitter, patchDisplacement } from './distortions/displacement.ts';
 import { gaussianNoise, impulseNoise, speckleNoise } from './distortions/noise.ts';
+import { colorQuantization } from './distortions/palette.ts';
 import { banding, haze, lowContrast, overexposure, underexposure } from './distortions/tone.ts';
 import { denoising, jpeg2000 } from './distortions/wavelet-coding.ts';
 import { type Raster, toImage, toRaster } from './raster.ts';
@@ -56,7 +51,7 @@ export const DISTORTIONS: Readonly<Record<SynthesizedDistortion, Distortion>> = 
 
   colorDiffusion: { family: 'color', apply: onRaster(colorDiffusion) },
   colorDisplacement: { family: 'color', apply: onRaster(colorDisplacement) },
-  colorQuantization: { family: 'color', apply: colorQuantization },
+  colorQuantization: { family: 'color', apply: onRaster(colorQuantization) },
   oversaturation: { family: 'color', apply: onRaster(oversaturation) },
   jpeg2000: { family: 'compression', apply: onRaster(jpeg2000) },
   chromaNoise: { family: 'noise', apply: onRaster(chromaNoise) },

@@ -1,14 +1,16 @@
 import { parse } from 'node:path';
-import { type RgbImage, Rng } from '../core/index.ts';
-import { CROSS_DISTORTIONS, type DistortionType, TRAINING_DISTORTIONS } from './distortion-types.ts';
+import { ConfigError, type RgbImage, Rng } from '../core/index.ts';
+import { DISTORTION_SETS } from './distortion-types.ts';
 import { applyDistortion, DISTORTIONS, type DistortionFamily } from './distortions.ts';
 import { PhotoCollection } from './photos.ts';
 import { cropImage, mirrorImage } from './raster.ts';
 import { type AppliedDistortion, likingOf, qualityOf, rate } from './raters.ts';
 import type { ImageRecord, Split } from './records.ts';
 import { busynessOf, detailOf, renderScene, type SceneDescription } from './scenes.ts';
-import { levelOfStrength, STRENGTH_RANGE } from './strength.ts';
+import { STRENGTH_RANGE } from './strength.ts';
 import type { SynthesisConfig } from './synth-config.ts';
+import { statedDistortions } from './synth-record.ts';
+import type { ImageSource } from './synth-tasks.ts';
 
 /** Changes whenever the same seed would give other bytes. */
 export const GENERATOR_VERSION = '1';
@@ -43,7 +45,7 @@ interface Source {
 }
 
 /** Makes any image of a data set by its index alone: nothing depends on what was made before, or where. */
-export class Generator {
+export class Generator implements ImageSource {
   readonly config: SynthesisConfig;
   readonly #photos: PhotoCollection | undefined;
   readonly #root: Rng;
@@ -55,12 +57,32 @@ export class Generator {
   }
 
   static async open(config: SynthesisConfig): Promise<Generator> {
-    const { photos, seed } = config;
+    const { photos, seed, distortionSet = 'base', counts } = config;
+    if (counts.cross > 0 && DISTORTION_SETS[distortionSet].unseen.length === 0) {
+      throw new ConfigError(
+        `counts.cross is ${counts.cross}, but distortionSet ${distortionSet} leaves no type unseen`,
+        {
+          hint: 'add --set counts.cross=0, or choose a smaller set',
+        },
+      );
+    }
     return new Generator(config, photos === undefined ? undefined : await PhotoCollection.open(photos, seed));
   }
 
   imagesPerScene(split: Split): number {
     return split === 'train' ? this.config.imagesPerScene : 1;
+  }
+
+  scenesOf(split: Split): number {
+    return Math.ceil(this.config.counts[split] / this.imagesPerScene(split));
+  }
+
+  imagesOf(split: Split): number {
+    return this.config.counts[split];
+  }
+
+  async *images(split: Split, scene: number): AsyncGenerator<GeneratedImage> {
+    yield* await this.sceneImages(split, scene);
   }
 
   /** The images of one scene, in order; the last scene of a split may be cut short by the split's count. */
@@ -123,6 +145,7 @@ export class Generator {
       image = await applyDistortion(image, type, strength, rng.fork('distortion', i));
     }
     const opinion = rate(qualityOf(distortions, busyness, source.liking), rng.fork('raters'), raters);
+    const { distortions: known, source: origin, ...named } = statedDistortions(distortions, source.source);
     const id = `${split}-${String(index).padStart(6, '0')}`;
     return {
       image: cropImage(image, left, top, size, size),
@@ -134,11 +157,7 @@ export class Generator {
         mos: round(opinion.mos),
         mosStd: round(opinion.std),
         raters: opinion.raters,
-        distortions: distortions.map(({ type, strength }) => ({
-          type,
-          strength,
-          level: levelOfStrength(strength),
-        })),
+        distortions: known,
         content: {
           kind: source.kind,
           busyness: round(busyness),
@@ -146,15 +165,17 @@ export class Generator {
           elements: source.elements,
         },
         group: source.group,
-        source: source.source,
+        source: origin,
         generator: { version: GENERATOR_VERSION, seed },
+        ...named,
       },
     };
   }
 
   #choose(split: Split, index: number, rng: Rng): AppliedDistortion[] {
     const cross = split === 'cross';
-    const types: readonly DistortionType[] = cross ? CROSS_DISTORTIONS : TRAINING_DISTORTIONS;
+    const set = DISTORTION_SETS[this.config.distortionSet ?? 'base'];
+    const types = cross ? set.unseen : set.seen;
     if (!cross && rng.uniform() < this.config.pristineShare) return [];
     // Every run of types.length images holds each type once: small splits stay balanced.
     const block = Math.floor(index / types.length);

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { parse } from 'fast-csv';
 import { asStorageError, InputError, listNames } from '../core/index.ts';
+import { cellAt, formatOfName, readLabelTable, textOf } from './readers/index.ts';
 
 /** One row of a table: its cells by column name, and those that lie beyond the header's last column. */
 export interface TableRow {
@@ -23,8 +24,13 @@ const OTHER_DELIMITERS: readonly (readonly [string, string])[] = [
   ['|', 'vertical bars'],
 ];
 
-/** Reads a table of comma-separated values with a header row. What makes it no such table is an InputError. */
+/**
+ * Reads a table: comma-separated values with a header row, or by the file's extension any other format of labels.
+ * What makes it no such table is an InputError.
+ */
 export async function readTable(path: string, wanted: readonly WantedColumn[]): Promise<TableRow[]> {
+  const format = formatOfName(path);
+  if (format !== undefined && format !== 'csv') return readOther(path, wanted);
   const [header = [], ...body] = await readRows(path);
   const names = header.map((name) => name.replace(/^\uFEFF/, '').trim());
   const named = names.filter((name) => name !== '');
@@ -42,6 +48,22 @@ export async function readTable(path: string, wanted: readonly WantedColumn[]): 
     row: i + 2,
     cells: Object.fromEntries(names.map((name, k) => [name, cells[k] ?? ''])),
     surplus: cells.slice(names.length).filter((cell) => cell !== ''),
+  }));
+}
+
+/** A wanted column may also be a path in a JSON row, as `image[0]`. */
+async function readOther(path: string, wanted: readonly WantedColumn[]): Promise<TableRow[]> {
+  const { columns, rows } = await readLabelTable(path);
+  const missing = wanted.find(
+    ({ name }) => !columns.includes(name) && !columns.includes(name.split(/[.[]/)[0]!),
+  );
+  if (missing !== undefined) {
+    throw new InputError(`${path} has no column ${missing.name}`, { hint: hintFor(missing, columns) });
+  }
+  return rows.map(({ place, cells, problem }) => ({
+    row: place,
+    cells: Object.fromEntries(wanted.map(({ name }) => [name, textOf(cellAt(cells, name)) ?? ''])),
+    surplus: problem === undefined ? [] : [problem],
   }));
 }
 

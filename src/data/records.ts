@@ -47,8 +47,20 @@ export const imageRecordSchema = z.strictObject({
       value: z.number(),
       range: z.tuple([z.number(), z.number()]),
       direction: z.enum(['higher', 'lower']),
+      /** Standard deviation as published; its scale may differ from that of the score. */
+      std: z.number().min(0).optional(),
     })
     .optional(),
+  /** Votes for each grade, lowest first, as the set published them: counts or shares. */
+  votes: z.array(z.number().min(0)).min(2).optional(),
+  /** The undistorted original, what was done to it in the words of the set's authors, and how strongly. */
+  reference: z.string().min(1).optional(),
+  distortion: z.string().min(1).optional(),
+  level: z.number().optional(),
+  /** Licence of the data set as its authors put it. */
+  licence: z.string().min(1).optional(),
+  /** Labels that were imported without looking for the image, which may not be there. */
+  imageUnchecked: z.literal(true).optional(),
 });
 
 export type ImageRecord = z.infer<typeof imageRecordSchema>;

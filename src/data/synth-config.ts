@@ -1,8 +1,46 @@
 import { z } from 'zod';
+import { DISTORTION_SET_NAMES, SYNTHESIZED_DISTORTIONS } from './distortion-types.ts';
 import { RATER_MODEL } from './raters.ts';
 
 const share = z.number().min(0).max(1);
 const count = z.number().int().min(0).max(1_000_000);
+
+const fromSchema = z
+  .strictObject({
+    folder: z.string().min(1).describe('pristine photographs; each is kept and distorted'),
+    types: z
+      .array(z.enum(SYNTHESIZED_DISTORTIONS))
+      .min(1)
+      .optional()
+      .describe('distortion types; default those of distortionSet, or kadid25'),
+    typesPerPhotograph: z
+      .number()
+      .int()
+      .min(1)
+      .optional()
+      .describe('types drawn at random for each photograph, as in KADIS-700k; default all of them'),
+    levels: z
+      .array(z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4), z.literal(5)]))
+      .min(1)
+      .default([1, 2, 3, 4, 5]),
+    longestEdge: z
+      .number()
+      .int()
+      .min(64)
+      .max(4096)
+      .default(512)
+      .describe('larger photographs are scaled down to this edge'),
+    validationShare: share.default(0.1).describe('share of the photographs'),
+    testShare: share.default(0.1),
+    scores: z
+      .enum(['raters', 'ssim', 'none'])
+      .default('raters')
+      .describe('pseudo-MOS: of the rater model; 1 + 4 SSIM to the photograph; or none'),
+  })
+  .refine(({ validationShare, testShare }) => validationShare + testShare <= 1, {
+    message: 'validationShare and testShare are more than 1 together',
+  });
+export type FromConfig = z.infer<typeof fromSchema>;
 
 /** Configuration of generated data. Unknown keys fail. */
 export const synthesisConfigSchema = z.strictObject({
@@ -36,6 +74,17 @@ export const synthesisConfigSchema = z.strictObject({
     .describe('simulated raters per image'),
   photos: z.string().min(1).optional().describe('folder of undistorted photographs to crop scenes from'),
   photoShare: share.default(0.3).describe('share of scenes taken from the photographs, where there are any'),
+  distortionSet: z
+    .enum(DISTORTION_SET_NAMES)
+    .optional()
+    .describe(
+      'types to use: base (default), kadid25, capture or all; the others have no words in the lexicon',
+    ),
+  from: fromSchema
+    .optional()
+    .describe(
+      'distort whole photographs instead of making scenes; counts, size and photos do not apply then',
+    ),
 });
 
 export type SynthesisConfig = z.infer<typeof synthesisConfigSchema>;

@@ -1,8 +1,8 @@
 /** One process of a synthesis run. It speaks the messages of synth-tasks.ts with the process that started it. */
 import sharp from 'sharp';
 import { QPonderError } from '../core/index.ts';
-import { Generator } from './generate.ts';
-import { carryOut, type FromWorker, type ToWorker } from './synth-tasks.ts';
+import { openSource } from './synth-source.ts';
+import { carryOut, type FromWorker, type ImageSource, type ToWorker } from './synth-tasks.ts';
 
 const send = (message: FromWorker): void => {
   process.send?.(message);
@@ -16,18 +16,18 @@ sharp.cache(false);
 process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit(0));
 
-let generator: Generator | undefined;
+let source: ImageSource | undefined;
 let folder = '';
 
 async function handle(message: ToWorker): Promise<void> {
   if (message.kind === 'open') {
     folder = message.folder;
-    generator = await Generator.open(message.config);
+    source = await openSource(message.config);
     send({ kind: 'ready' });
     return;
   }
-  if (generator === undefined) throw new Error('a task came before the configuration');
-  send({ kind: 'done', number: message.number, records: await carryOut(generator, message.task, folder) });
+  if (source === undefined) throw new Error('a task came before the configuration');
+  send({ kind: 'done', number: message.number, records: await carryOut(source, message.task, folder) });
 }
 
 process.on('message', (message) => {

@@ -11,12 +11,14 @@ import {
   writeJsonl,
 } from '../core/index.ts';
 import { contactSheet } from './contact-sheet.ts';
+import { DISTORTION_SETS } from './distortion-types.ts';
 import { GENERATOR_VERSION, type GeneratedImage, Generator } from './generate.ts';
 import { DATASET_FILE, type ImageRecord, RECORDS_FILE, SPLITS, type Split } from './records.ts';
 import { checkReplaceable, type OwnFiles } from './replace.ts';
 import type { SynthesisConfig } from './synth-config.ts';
 import { runPool } from './synth-pool.ts';
-import { carryOut, type SynthesisTask } from './synth-tasks.ts';
+import { openSource } from './synth-source.ts';
+import { carryOut, type ImageSource, type SynthesisTask } from './synth-tasks.ts';
 
 export interface SynthesisOptions {
   progress?: Progress;
@@ -50,16 +52,19 @@ export async function synthesize(
   config: SynthesisConfig,
   { progress = silentProgress, signal, workers = availableParallelism() }: SynthesisOptions = {},
 ): Promise<SynthesisSummary> {
+  const { from } = config;
   const own: OwnFiles = {
     names: [CONTACT_SHEET, DATASET_FILE, IMAGES_FOLDER, RECORDS_FILE],
     mark: 'generatorVersion',
     imagesFolder: IMAGES_FOLDER,
-    reads: { photos: config.photos },
+    reads: { photos: config.photos, 'from.folder': from?.folder },
   };
   await checkReplaceable(config.output, own);
-  const generator = await Generator.open(config);
-  const tasks = SPLITS.flatMap((split) => tasksOf(generator, split));
-  const total = SPLITS.reduce((sum, split) => sum + config.counts[split], 0);
+  const source = await openSource(config);
+  const scenesPerTask = from === undefined ? SCENES_PER_TASK : 1;
+  const tasks = SPLITS.flatMap((split) => tasksOf(source, split, scenesPerTask));
+  const counts = countsOf(source);
+  const total = SPLITS.reduce((sum, split) => sum + counts[split], 0);
   if (total === 0) {
     throw new ConfigError('counts asks for no image in any split', {
       hint: 'set one above 0, for example --set counts.train=1000',
@@ -91,13 +96,13 @@ export async function synthesize(
           records = (await runPool(config, folder, tasks, workers, onRecords, signal)).flat();
         } else {
           for (const task of tasks) {
-            const made = await carryOut(generator, task, folder, signal);
+            const made = await carryOut(source, task, folder, signal);
             stopIfAborted();
-            records.push(...made);
+            for (const one of made) records.push(one);
             onRecords(made.length);
           }
         }
-        await writeFile(join(folder, CONTACT_SHEET), await contactSheet(config.seed, config.size));
+        await writeFile(join(folder, CONTACT_SHEET), await sheetOf(config));
         await writeJsonl(join(folder, RECORDS_FILE), records);
         recordsSha256 = createHash('sha256')
           .update(await readFile(join(folder, RECORDS_FILE)))
@@ -120,7 +125,7 @@ export async function synthesize(
   return {
     output: config.output,
     images: total,
-    counts: config.counts,
+    counts,
     meanMos: meanMosBySplit(records),
     recordsSha256,
     seconds,
@@ -147,13 +152,29 @@ export async function synthesizeBatch(
   return images.slice(offset, offset + Math.max(0, end - from));
 }
 
-function tasksOf(generator: Generator, split: Split): SynthesisTask[] {
-  const scenes = Math.ceil(generator.config.counts[split] / generator.imagesPerScene(split));
+function tasksOf(source: ImageSource, split: Split, scenesPerTask: number): SynthesisTask[] {
+  const scenes = source.scenesOf(split);
   const tasks: SynthesisTask[] = [];
-  for (let from = 0; from < scenes; from += SCENES_PER_TASK) {
-    tasks.push({ split, from, to: Math.min(scenes, from + SCENES_PER_TASK) });
+  for (let from = 0; from < scenes; from += scenesPerTask) {
+    tasks.push({ split, from, to: Math.min(scenes, from + scenesPerTask) });
   }
   return tasks;
+}
+
+const countsOf = (source: ImageSource): Record<Split, number> => ({
+  train: source.imagesOf('train'),
+  validation: source.imagesOf('validation'),
+  test: source.imagesOf('test'),
+  cross: source.imagesOf('cross'),
+});
+
+/** A sheet of the types that the data set may hold. */
+function sheetOf({ seed, size, distortionSet, from }: SynthesisConfig): Promise<Buffer> {
+  if (distortionSet === undefined && from === undefined) return contactSheet(seed, size);
+  const { seen, unseen } = DISTORTION_SETS[distortionSet ?? 'kadid25'];
+  return from === undefined
+    ? contactSheet(seed, size, [...seen, ...unseen], unseen)
+    : contactSheet(seed, size, from.types ?? seen, []);
 }
 
 function meanMosBySplit(records: readonly ImageRecord[]): Record<Split, number> {

@@ -11,7 +11,7 @@ import { scoreList } from './score-many.ts';
 
 /** Two pictures side by side. */
 export interface Comparison {
-  /** The one with the higher score; null where one has none. */
+  /** The one with the higher score; a tie below 1e-4, to which scores are reproducible; null where one has none. */
   better: 'a' | 'b' | 'tie' | null;
   /** Score of a minus score of b; null where one has none. */
   difference: number | null;
@@ -26,6 +26,9 @@ export interface Comparison {
   b: Score;
 }
 
+/** Scores of one picture differ by less, whatever is scored beside it. */
+const REPRODUCIBLE = 1e-4;
+
 /** What two scored pictures say about each other. */
 export function compareResults(
   a: ScoreResult,
@@ -33,7 +36,7 @@ export function compareResults(
 ): Pick<Comparison, 'better' | 'difference' | 'interval' | 'probability'> {
   if (a.score === null || b.score === null) return { better: null, difference: null, probability: null };
   const difference = a.score - b.score;
-  const better = difference > 0 ? 'a' : difference < 0 ? 'b' : 'tie';
+  const better = Math.abs(difference) < REPRODUCIBLE ? 'tie' : difference > 0 ? 'a' : 'b';
   if (a.distribution === undefined || b.distribution === undefined) {
     return { better, difference, probability: null };
   }

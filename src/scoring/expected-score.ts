@@ -63,7 +63,7 @@ async function afterReasoning(
   const distributions = await read(stems);
   const updated = [...results];
   answered.forEach((index, row) => {
-    const { mean, std, scores, probabilities } = distributions[row]!;
+    const { mean, std, distribution } = distributions[row]!;
     const score = Math.min(5, Math.max(1, mean));
     const written = results[index]!;
     updated[index] = {
@@ -72,7 +72,7 @@ async function afterReasoning(
       level: levelOfScore(score),
       ...(written.score === null ? {} : { scoreWritten: written.score }),
       std,
-      distribution: { scores, probabilities },
+      distribution,
     };
   });
   return updated;

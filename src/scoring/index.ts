@@ -30,3 +30,4 @@ export {
 export type { BatchOptions } from './score-many.ts';
 export type { ScoreEvent } from './score-stream.ts';
 export * from './scorer.ts';
+export { streamCompletion } from './stream-completion.ts';

@@ -6,7 +6,8 @@ import type { ScoreDistribution, ScoreInterval } from './score-distribution.ts';
  * How a score is read from the model.
  * - `greedy`: the most likely tokens; the score is the number the model writes.
  * - `expected`: greedy reasoning, then the mean of the model's distribution over the answer's digits; finer
- *   than greedy, and as deterministic.
+ *   than greedy, and as deterministic. It generates: the readings in one pass, which do not, are `expected-direct`
+ *   and its like in SCORING_MODES; they correlate worse with opinions.
  * - `sampled`: answers drawn at a temperature; the mean of their scores where there are several.
  */
 export const SCORE_MODES = ['greedy', 'expected', 'sampled'] as const;

@@ -1,7 +1,14 @@
-/** How likely a model holds each score: values in ascending order, probabilities that add up to 1. */
+/** How likely a model holds each score. */
 export interface ScoreDistribution {
+  /** In ascending order. */
   scores: readonly number[];
+  /** Of each score; they add up to 1. */
   probabilities: readonly number[];
+  /**
+   * Each score stands for a stretch of this width with itself in the middle, evenly: .1 where two digits are read, 1
+   * for level words, 0 for samples.
+   */
+  width: number;
 }
 
 /** The central part of a distribution. */
@@ -18,6 +25,7 @@ export const INTERVAL_LEVEL = 0.95;
 export function distributionOfWeights(
   values: readonly number[],
   weights: readonly number[],
+  width = 0,
 ): ScoreDistribution {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const merged = new Map<number, number>();
@@ -25,20 +33,27 @@ export function distributionOfWeights(
     merged.set(value, (merged.get(value) ?? 0) + weights[i]! / total);
   });
   const sorted = [...merged].sort(([a], [b]) => a - b);
-  return { scores: sorted.map(([value]) => value), probabilities: sorted.map(([, weight]) => weight) };
+  return { scores: sorted.map(([value]) => value), probabilities: sorted.map(([, weight]) => weight), width };
 }
 
 /** Rounding of sums of probabilities must not move a quantile by a whole value. */
 const ROUNDING = 1e-9;
 
-/** The smallest value that at least `probability` lies at or below. */
-export function quantileOf({ scores, probabilities }: ScoreDistribution, probability: number): number {
+/**
+ * The value that a share of `probability` lies at or below: the smallest score for which that holds, and inside the
+ * stretch that it stands for, in proportion.
+ */
+export function quantileOf({ scores, probabilities, width }: ScoreDistribution, probability: number): number {
   let below = 0;
   for (let i = 0; i < scores.length; i++) {
-    below += probabilities[i]!;
-    if (below >= probability - ROUNDING) return scores[i]!;
+    const here = probabilities[i]!;
+    if (below + here >= probability - ROUNDING && here > 0) {
+      const share = Math.min(1, Math.max(0, (probability - below) / here));
+      return scores[i]! + width * (share - 0.5);
+    }
+    below += here;
   }
-  return scores.at(-1)!;
+  return scores.at(-1)! + width / 2;
 }
 
 /** From the (1 - level) / 2 quantile to that of (1 + level) / 2. Of a few samples it is from the least to the greatest. */
@@ -48,6 +63,12 @@ export function centralInterval(distribution: ScoreDistribution, level = INTERVA
     high: quantileOf(distribution, (1 + level) / 2),
     level,
   };
+}
+
+/** The central interval of a score, which ends where the scale does. */
+export function scoreInterval(distribution: ScoreDistribution): ScoreInterval {
+  const { low, high, level } = centralInterval(distribution);
+  return { low: Math.max(1, low), high: Math.min(5, high), level };
 }
 
 /**
@@ -75,10 +96,10 @@ export function averageDistribution(distributions: readonly ScoreDistribution[])
       left[i] = probabilities[at[i]!] ?? 0;
     });
   }
-  return distributionOfWeights(values, weights);
+  return distributionOfWeights(values, weights, Math.max(...distributions.map(({ width }) => width)));
 }
 
-/** The distribution of a - b for independent a and b. */
+/** The distribution of a - b for independent a and b. The width is such that the variance is the sum of both. */
 export function differenceDistribution(a: ScoreDistribution, b: ScoreDistribution): ScoreDistribution {
   const values: number[] = [];
   const weights: number[] = [];
@@ -89,7 +110,7 @@ export function differenceDistribution(a: ScoreDistribution, b: ScoreDistributio
       weights.push(a.probabilities[i]! * b.probabilities[j]!);
     });
   });
-  return distributionOfWeights(values, weights);
+  return distributionOfWeights(values, weights, Math.hypot(a.width, b.width));
 }
 
 /** P(a > b) + P(a = b) / 2 for independent a and b: the probability of superiority, 1/2 for equal distributions. */

@@ -14,7 +14,7 @@ import { readCompletion } from './read-completion.ts';
 import { directResults } from './readings/direct.ts';
 import { meanOfSamples } from './readings/samples.ts';
 import { SCORING_MODES, type ScoreResult, type ScoringMode } from './result.ts';
-import { centralInterval } from './score-distribution.ts';
+import { scoreInterval } from './score-distribution.ts';
 
 export interface ScoreImagesOptions {
   mode?: ScoringMode;
@@ -66,7 +66,7 @@ export function withInterval(
   options: Pick<ScoreImagesOptions, 'distribution'>,
 ): ScoreResult {
   if (distribution === undefined) return result;
-  const interval = centralInterval(distribution);
+  const interval = scoreInterval(distribution);
   return options.distribution ? { ...result, interval, distribution } : { ...result, interval };
 }
 

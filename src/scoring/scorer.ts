@@ -92,10 +92,11 @@ export interface Scorer {
 }
 
 /** Loads a model and returns what scores pictures with it. */
-export async function createScorer(options: ScorerOptions): Promise<Scorer> {
+export async function createScorer(options: ScorerOptions = {}): Promise<Scorer> {
   const { mode = 'greedy', prompt: promptName = 'student/quality.v1' } = options;
   requireScoreOptions({ mode });
   const rules = inputRules(options.input);
+  const engine = engineOptions(options);
   const given = options.model ?? (await defaultModel());
   if (typeof given !== 'string' && typeof given.processor !== 'object') {
     throw new ConfigError('createScorer needs a model', {
@@ -104,7 +105,7 @@ export async function createScorer(options: ScorerOptions): Promise<Scorer> {
   }
   const prompt: RenderedPrompt = renderPrompt(await loadShippedPrompt(promptName));
   // Asked for again with other options, a running engine refuses: whoever started it has chosen.
-  if (!isEngineRunning()) await startEngine(engineOptions(options));
+  if (!isEngineRunning()) await startEngine(engine);
   const own = typeof given === 'string';
   const model = typeof given === 'string' ? await loadModel(given) : given;
   const modelSha256 = own ? await hashOf(join(model.folder, 'model.safetensors')) : null;

@@ -1,5 +1,5 @@
 import { InputError } from '../core/index.ts';
-import type { ScoreResult } from '../scoring/index.ts';
+import type { Score } from '../scoring/index.ts';
 import { Batcher } from './batching/batcher.ts';
 import { Lanes } from './batching/lanes.ts';
 import type { ServerMetrics } from './metrics.ts';
@@ -8,21 +8,20 @@ import { StandingThread } from './threads/standing-thread.ts';
 import { threadModule } from './threads/task-thread.ts';
 import type {
   ChatAnswer,
-  ChatDelta,
   ChatOptions,
   ChatTurn,
   EncodedPicture,
   InferenceTask,
   ModelInfo,
   PreparedPicture,
-  ScoreOptions,
+  ScoreQuestion,
   ThreadSettings,
 } from './threads/tasks.ts';
 
 /** Pictures decoded at the same time: at their full size a few fill hundreds of megabytes. */
 const DECODED_AT_ONCE = 3;
 
-export interface ScoredPicture extends ScoreResult {
+export interface ScoredPicture extends Score {
   /** Size of the picture as decoded. */
   width: number;
   height: number;
@@ -38,7 +37,7 @@ export interface ChatJob {
 interface ScoreJob {
   kind: 'score';
   picture: PreparedPicture;
-  options: ScoreOptions;
+  options: ScoreQuestion;
 }
 interface PreparedChat {
   kind: 'chat';
@@ -48,16 +47,21 @@ interface PreparedChat {
   onText: ((text: string) => void) | undefined;
 }
 type Job = ScoreJob | PreparedChat;
-type Answer = ScoreResult | ChatAnswer;
+type Answer = Score | ChatAnswer;
 
 let aloneCount = 0;
 
-/** What one pass can do together: the same kind and settings, pictures of one shape. Draws are never shared. */
+/**
+ * What one pass can do together: the same kind and settings, pictures of one shape. What is drawn depends on its
+ * place in a batch, and what is streamed has one listener: these go alone.
+ */
 function keyOf(job: Job): string {
-  const drawn = job.kind === 'chat' ? job.options.temperature > 0 : job.options.mode === 'sampled';
-  if (drawn) return `alone ${aloneCount++}`;
+  const { options } = job;
+  const alone =
+    job.kind === 'chat' ? job.options.temperature > 0 || job.options.stream : job.options.mode === 'sampled';
+  if (alone) return `alone ${aloneCount++}`;
   const shapes = job.kind === 'chat' ? job.pictures.map(({ shape }) => shape) : [job.picture.shape];
-  return JSON.stringify([job.kind, job.options, shapes]);
+  return JSON.stringify([job.kind, options, shapes]);
 }
 
 /**
@@ -143,11 +147,15 @@ export class ModelHost {
     return this.#batcher.waiting;
   }
 
-  score(picture: EncodedPicture, options: ScoreOptions, signal: AbortSignal): Promise<ScoredPicture> {
+  score(picture: EncodedPicture, options: ScoreQuestion, signal: AbortSignal): Promise<ScoredPicture> {
     return this.#use(async () => {
       const prepared = await this.#prepared(picture, signal);
-      const job: ScoreJob = { kind: 'score', picture: prepared, options };
-      const result = (await this.#batcher.add(job, signal)) as ScoreResult;
+      const job: ScoreJob = {
+        kind: 'score',
+        picture: prepared,
+        options: { mode: this.info.mode, ...options },
+      };
+      const result = (await this.#batcher.add(job, signal)) as Score;
       return { ...result, width: prepared.width, height: prepared.height };
     });
   }
@@ -201,10 +209,9 @@ export class ModelHost {
     try {
       return await thread.run<Answer[]>(taskOf(jobs), {
         signal,
-        onEvent: (event) => {
-          const { conversation, text } = event as ChatDelta;
-          const job = jobs[conversation];
-          if (job?.kind === 'chat') job.onText?.(text);
+        onEvent: (text) => {
+          const [job] = jobs;
+          if (job?.kind === 'chat') job.onText?.(text as string);
         },
       });
     } catch (error) {

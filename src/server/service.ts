@@ -3,7 +3,7 @@ import { ApiError } from './http/api-error.ts';
 import { ServerMetrics } from './metrics.ts';
 import { type ChatJob, ModelHost, type ScoredPicture } from './model-host.ts';
 import type { ServerSettings } from './settings.ts';
-import type { ChatAnswer, EncodedPicture, ModelInfo, ScoreOptions } from './threads/tasks.ts';
+import type { ChatAnswer, EncodedPicture, ModelInfo, ScoreQuestion } from './threads/tasks.ts';
 
 /** What the HTTP face needs of scoring. */
 export interface ScoringService {
@@ -12,7 +12,7 @@ export interface ScoringService {
   isReady(): boolean;
   /** Takes places in the queue; OVERLOADED or UNAVAILABLE when there are none. */
   enter(pictures: number): (outcome: { done: boolean }) => void;
-  score(picture: EncodedPicture, options: ScoreOptions, signal: AbortSignal): Promise<ScoredPicture>;
+  score(picture: EncodedPicture, options: ScoreQuestion, signal: AbortSignal): Promise<ScoredPicture>;
   chat(job: ChatJob, signal: AbortSignal): Promise<ChatAnswer>;
   /** Loads the folder anew. Requests under way are answered by the model that they came to. */
   reload(): Promise<ModelInfo>;
@@ -47,6 +47,11 @@ export class ModelService implements ScoringService {
     return new ModelService(folder, settings, metrics, await ModelHost.open(folder, settings, metrics));
   }
 
+  /** Pictures admitted and not answered yet. */
+  get admitted(): number {
+    return this.#admission.admitted;
+  }
+
   get model(): ModelInfo & { openedAt: Date } {
     return { ...this.#host.info, openedAt: this.#host.openedAt };
   }
@@ -65,7 +70,7 @@ export class ModelService implements ScoringService {
     return this.#admission.enter(pictures);
   }
 
-  score(picture: EncodedPicture, options: ScoreOptions, signal: AbortSignal): Promise<ScoredPicture> {
+  score(picture: EncodedPicture, options: ScoreQuestion, signal: AbortSignal): Promise<ScoredPicture> {
     return this.#host.score(picture, options, signal);
   }
 

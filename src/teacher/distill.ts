@@ -1,61 +1,74 @@
-import { InputError, type Progress, silentProgress, writeFileAtomic, writeJsonl } from '../core/index.ts';
-import { type Prompt, renderPrompt } from '../data/index.ts';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
-  type FilterConfig,
-  type FilterSummary,
-  filterAnswer,
-  type Rejection,
-  summarizeFilters,
-} from './filters.ts';
-import { type ColdStartRow, coldStartRow, levelFitsScore } from './rows.ts';
-import type { Teacher, TeacherAnswer, TeachingRecord } from './teacher.ts';
+  InputError,
+  makeFolder,
+  type Progress,
+  RemoteError,
+  silentProgress,
+  writeFileAtomic,
+  writeJsonl,
+} from '../core/index.ts';
+import { type Prompt, type RenderedPrompt, renderPrompt } from '../data/index.ts';
+import { takeRunLock } from '../formats/index.ts';
+import { askAll, type Question } from './ask-all.ts';
+import { claimFolder, distillIdentity } from './distill-identity.ts';
+import { type DistillReport, type FailedQuestion, reportOf } from './distill-report.ts';
+import type { FilterConfig } from './filter-config.ts';
+import { type AnswerStore, answersInMemory, openJournal } from './journal.ts';
+import { judgeSlots, rejectionsOf, type Slot, type Verdict } from './judge-answers.ts';
+import { type ColdStartRow, coldStartRow } from './rows.ts';
+import { type Selection, selectRows } from './select.ts';
+import type { Teacher, TeachingRecord } from './teacher.ts';
 
 export interface DistillOptions {
   prompt: Prompt;
-  /** What goes into the prompt's `reference` slot, if it has one. Default: nothing. */
+  /** What goes into the `reference` slot of `prompt`, if it has one. Default: nothing. */
   reference?: (record: TeachingRecord) => string;
-  /** Requests in flight. Rows keep the order of the records whatever it is. Default 1. */
+  /** Questions in flight. Rows keep the order of the records whatever it is. Default 1. */
   concurrency?: number;
-  /** Answers asked for about each record. Default 1. */
+  /** Answers asked for about each record, where the teacher does not say. Default 1. */
   answersPerImage?: number;
-  /** Share of records without an answer (the teacher threw) above which the distillation fails. Default 0.05. */
+  /** Further answers asked for, at most, in place of a rejected one. Default 0. */
+  retryRejected?: number;
+  /** Which of the accepted answers about an image are kept. Default: all. */
+  selection?: Selection;
+  /** Share of questions without an answer (the teacher threw) above which the distillation fails. Default 0.05. */
   maxFailureShare?: number;
   /** Files to write; nothing is written without. */
-  output?: { accepted: string; rejected: string; report: string };
+  output?: { accepted: string; rejected: string; report: string; unselected?: string };
+  /** Folder for the journal of answers: asks nothing that is in it, and can be continued. Default: memory alone. */
+  journal?: string;
   progress?: Progress;
-}
-
-export interface DistillReport extends FilterSummary {
-  teacher: { name: string; version: string; seed: number | string | null };
-  prompt: { id: string; version: number; hash: string };
-  filters: FilterConfig;
-  records: number;
-  /** Answers asked for: `records` times the answers per image. */
-  asked: number;
-  /** Records that the teacher gave no answer to, with why. They have no row. */
-  failed: { id: string; reason: string }[];
-  /** Defects that a simulated teacher built in, and how many of those answers were refused. */
-  planted: Record<string, { planted: number; caught: number }>;
-  /** Over accepted rows: mean |score - MOS|, and the share whose stated level is the level of the score. */
-  acceptedMeanAbsoluteError: number | null;
-  acceptedLevelAgreement: number | null;
+  signal?: AbortSignal;
 }
 
 export interface Distillation {
   rows: ColdStartRow[];
   rejected: ColdStartRow[];
+  /** Accepted, and not chosen. */
+  unselected: ColdStartRow[];
   report: DistillReport;
+  /** What ended the asking before its time, after everything that was there had been written. */
+  stoppedBy: RemoteError | undefined;
 }
 
-type Outcome = { answer: TeacherAnswer; row: ColdStartRow; rejections: Rejection[] } | { failure: string };
-
-const meanOf = (values: readonly number[]): number | null =>
-  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+/** The places for answers: image by image, in the order of the records. */
+export const slotsOf = (
+  records: readonly TeachingRecord[],
+  teacher: Teacher,
+  answersPerImage: number,
+): Slot[] =>
+  records.flatMap((record) => {
+    const step = teacher.answersFor?.(record) ?? answersPerImage;
+    return Array.from({ length: step }, (_, first) => ({ record, first, step }));
+  });
 
 /**
- * Asks a teacher about each record, filters the answers and writes accepted rows, rejected rows and a report.
- * A teacher that throws on a record is counted and reported; too many such records are an InputError, raised
- * after the files are written so that nothing paid for is lost.
+ * Asks a teacher about each record, filters the answers, chooses among them and writes accepted rows, rejected rows
+ * and a report. A question that the teacher gave no answer to is counted and reported; too many of them are an
+ * error, raised after the files are written so that nothing paid for is lost. With a journal the same call after a
+ * crash at any moment asks only what has no answer yet.
  */
 export async function distill(
   records: readonly TeachingRecord[],
@@ -63,82 +76,159 @@ export async function distill(
   filters: FilterConfig,
   options: DistillOptions,
 ): Promise<Distillation> {
-  const { prompt, progress = silentProgress } = options;
-  const perImage = options.answersPerImage ?? 1;
-  const total = records.length * perImage;
-  const recordOf = (at: number): TeachingRecord => records[Math.floor(at / perImage)]!;
-  const outcomes: Outcome[] = new Array(total);
-  const takesReference = prompt.slots.includes('reference');
-  let next = 0;
-  let done = 0;
-
-  async function teach(record: TeachingRecord, sample: number): Promise<Outcome> {
-    const slots = takesReference ? { reference: options.reference?.(record) ?? '' } : {};
-    const request = { record, prompt: renderPrompt(prompt, slots), sample };
-    let answer: TeacherAnswer;
-    try {
-      answer = await teacher.answer(request);
-    } catch (error) {
-      return { failure: error instanceof Error ? error.message : String(error) };
-    }
-    const rejections = filterAnswer(answer.text.trim(), record, filters);
-    return { answer, rejections, row: coldStartRow(request, answer, teacher, rejections) };
+  if (options.journal === undefined) {
+    return distillInto(answersInMemory(), records, teacher, filters, options);
   }
-
-  async function work(): Promise<void> {
-    while (next < total) {
-      const at = next++;
-      outcomes[at] = await teach(recordOf(at), at % perImage);
-      progress.update(++done);
-    }
-  }
-
-  progress.start(`distill (${teacher.name})`, total);
+  await makeFolder(options.journal);
+  const unlock = await takeRunLock(join(options.journal, 'distill.lock'));
   try {
-    await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? 1) }, work));
+    await claimFolder(options.journal, distillIdentity(teacher, records));
+    const store = await openJournal(options.journal);
+    try {
+      return await distillInto(store, records, teacher, filters, options);
+    } finally {
+      await store.close();
+    }
   } finally {
-    progress.stop();
+    await unlock();
   }
+}
 
-  const answered = outcomes.flatMap((outcome) => ('failure' in outcome ? [] : [outcome]));
-  const rows = answered.filter(({ row }) => row.accepted).map(({ row }) => row);
-  const rejected = answered.filter(({ row }) => !row.accepted).map(({ row }) => row);
-  const failed = outcomes.flatMap((outcome, i) =>
-    'failure' in outcome ? [{ id: recordOf(i).id, reason: outcome.failure }] : [],
+async function distillInto(
+  store: AnswerStore,
+  records: readonly TeachingRecord[],
+  teacher: Teacher,
+  filters: FilterConfig,
+  options: DistillOptions,
+): Promise<Distillation> {
+  const { prompt, selection = { keep: 'all', perImage: 1 } } = options;
+  const rendered = promptRenderer(prompt, options.reference);
+  const slots = slotsOf(records, teacher, options.answersPerImage ?? 1);
+  const failed: FailedQuestion[] = [];
+  const stoppedBy = await askInWaves(slots, store, teacher, filters, options, rendered, failed);
+
+  const verdicts = judgeSlots(slots, store, teacher, filters);
+  const answered = verdicts.filter((verdict) => verdict !== undefined);
+  const rowOf = ({ slot: { record }, sample, answer, rejections }: Verdict): ColdStartRow =>
+    coldStartRow({ record, prompt: rendered(record), sample }, answer, teacher, rejections);
+  const all = answered.map(rowOf);
+  const { selected, others } = selectRows(
+    all.filter((row) => row.accepted),
+    selection,
   );
-  const planted: DistillReport['planted'] = {};
-  for (const { answer, row } of answered) {
-    if (answer.planted === undefined) continue;
-    const count = planted[answer.planted] ?? { planted: 0, caught: 0 };
-    planted[answer.planted] = count;
-    count.planted++;
-    if (!row.accepted) count.caught++;
-  }
-  const report: DistillReport = {
-    teacher: { name: teacher.name, version: teacher.version, seed: teacher.seed },
-    prompt: { id: prompt.id, version: prompt.version, hash: prompt.hash },
+  const rejected = all.filter((row) => !row.accepted);
+  const report = reportOf({
+    records,
+    teacher,
+    prompt,
     filters,
-    records: records.length,
-    asked: total,
-    ...summarizeFilters(answered.map(({ rejections }) => rejections)),
+    slots,
+    answered,
     failed,
-    planted,
-    acceptedMeanAbsoluteError: meanOf(
-      rows.flatMap(({ score, mos }) => (score === null ? [] : [Math.abs(score - mos)])),
-    ),
-    acceptedLevelAgreement: meanOf(rows.map((row) => (levelFitsScore(row) ? 1 : 0))),
-  };
-  if (options.output !== undefined) {
-    await writeJsonl(options.output.accepted, rows);
-    await writeJsonl(options.output.rejected, rejected);
-    await writeFileAtomic(options.output.report, `${JSON.stringify(report, null, 2)}\n`);
+    rows: selected,
+    selection,
+    unselected: others.length,
+    store,
+  });
+  const { output } = options;
+  if (output !== undefined) {
+    await writeJsonl(output.accepted, selected);
+    await writeJsonl(output.rejected, rejected);
+    if (output.unselected !== undefined) {
+      // Of an earlier run with another selection there must be nothing left.
+      if (selection.keep === 'all') await rm(output.unselected, { force: true });
+      else await writeJsonl(output.unselected, others);
+    }
+    await writeFileAtomic(output.report, `${JSON.stringify(report, null, 2)}\n`);
   }
-  const limit = options.maxFailureShare ?? 0.05;
-  if (failed.length > limit * total) {
-    throw new InputError(
-      `the teacher ${teacher.name} gave no answer to ${failed.length} of ${total} questions, allowed is a share of ${limit}; first: ${failed[0]?.id}: ${failed[0]?.reason}`,
-      { hint: 'mend the teacher or raise maxFailureShare' },
-    );
+  if (stoppedBy === undefined) {
+    requireAnswers(teacher, failed, slots.length, options.maxFailureShare ?? 0.05);
   }
-  return { rows, rejected, report };
+  return { rows: selected, rejected, unselected: others, report, stoppedBy };
+}
+
+/** Most prompts are the same for every record: those are rendered once. */
+function promptRenderer(
+  prompt: Prompt,
+  reference: DistillOptions['reference'],
+): (record: TeachingRecord) => RenderedPrompt {
+  if (prompt.slots.includes('reference')) {
+    return (record) => renderPrompt(prompt, { reference: reference?.(record) ?? '' });
+  }
+  const rendered = renderPrompt(prompt);
+  return () => rendered;
+}
+
+/** First every slot once, then, attempt by attempt, those whose answers so far are all rejected. */
+async function askInWaves(
+  slots: readonly Slot[],
+  store: AnswerStore,
+  teacher: Teacher,
+  filters: FilterConfig,
+  options: DistillOptions,
+  rendered: (record: TeachingRecord) => RenderedPrompt,
+  failed: FailedQuestion[],
+): Promise<RemoteError | undefined> {
+  const { progress = silentProgress } = options;
+  for (let attempt = 0; attempt <= (options.retryRejected ?? 0); attempt++) {
+    const due =
+      attempt === 0
+        ? slots
+        : judgeSlots(slots, store, teacher, filters, attempt).flatMap((verdict) =>
+            verdict !== undefined && verdict.rejections.length > 0 ? [verdict.slot] : [],
+          );
+    const questions = due.flatMap(({ record, first, step }): Question[] => {
+      const sample = first + attempt * step;
+      return store.get(record.id, sample) === undefined ? [{ record, prompt: rendered(record), sample }] : [];
+    });
+    if (attempt > 0 && due.length === 0) return undefined;
+    let done = due.length - questions.length;
+    let judged = 0;
+    let accepted = 0;
+    progress.start(`${attempt === 0 ? 'distill' : 'ask again'} (${teacher.name})`, due.length);
+    progress.update(done);
+    try {
+      const show = (): void =>
+        progress.update(
+          ++done,
+          judged === 0 ? {} : { accepted: `${Math.round((100 * accepted) / judged)} %` },
+        );
+      const stoppedBy = await askAll(questions, teacher, store, {
+        concurrency: options.concurrency ?? 1,
+        signal: options.signal,
+        onAnswer: ({ record, sample }, answer) => {
+          judged++;
+          if (rejectionsOf({ record }, sample, answer, teacher, filters).length === 0) accepted++;
+          show();
+        },
+        onFailure: ({ record, sample }, reason, error) => {
+          const kind = error instanceof RemoteError ? error.reason : null;
+          failed.push({ id: record.id, sample, reason, kind });
+          show();
+        },
+      });
+      if (stoppedBy !== undefined) return stoppedBy;
+    } finally {
+      progress.stop();
+    }
+  }
+  return undefined;
+}
+
+function requireAnswers(
+  teacher: Teacher,
+  failed: readonly FailedQuestion[],
+  total: number,
+  limit: number,
+): void {
+  const [first] = failed;
+  if (first === undefined || failed.length <= limit * total) return;
+  const message = `the teacher ${teacher.name} gave no answer to ${failed.length} of ${total} questions, allowed is a share of ${limit}; first: ${first.id}: ${first.reason}`;
+  if (first.kind !== null) {
+    throw new RemoteError(message, {
+      reason: first.kind,
+      hint: 'the same command asks only these again; the answers that came are kept',
+    });
+  }
+  throw new InputError(message, { hint: 'mend the teacher or raise maxFailureShare' });
 }

@@ -1,57 +1,16 @@
-import { z } from 'zod';
 import { levelOfScore, type ParsedAnswer, parseAnswer, QUALITY_LEVELS } from '../core/index.ts';
-import { type DistortionType, distortionsNamed, levelStated, NEAREST_TRAINING_TYPE } from '../data/index.ts';
-import type { TeachingRecord, TruthDistortion } from './teacher.ts';
-
-/**
- * Which teacher answers are good enough to learn from. The published abstract says only that high-quality data
- * were distilled; the rules are a reconstruction, each with its own switch.
- */
-export const FILTER_REASONS = [
-  'format',
-  'score-distance',
-  'level-not-stated',
-  'level-disagrees',
-  'leaked-score',
-  'repetition',
-  'distortion-not-present',
-  'distortion-missed',
-  'severity-off',
-] as const;
-export type FilterReason = (typeof FILTER_REASONS)[number];
-
-export const filterConfigSchema = z.strictObject({
-  maxScoreDistance: z
-    .number()
-    .positive()
-    .nullable()
-    .default(1)
-    .describe('largest |score - MOS|, points; null switches the rule off'),
-  maxLevelDistance: z
-    .int()
-    .min(0)
-    .max(4)
-    .nullable()
-    .default(1)
-    .describe('largest distance between the level stated and the level of the score: 0 exact, 1 neighbours'),
-  leak: z.boolean().default(true).describe('refuse reasoning that shows that a score was given'),
-  maxRepeatedShare: z
-    .number()
-    .min(0)
-    .max(1)
-    .nullable()
-    .default(0.1)
-    .describe('largest share of four-word runs of the reasoning that occurred before in it'),
-  distortions: z.boolean().default(true).describe('compare with the distortions applied, where known'),
-  maxSeverityDistance: z.int().min(0).max(4).default(2).describe('largest error of a named severity'),
-  mustNameFrom: z
-    .int()
-    .min(1)
-    .max(6)
-    .default(2)
-    .describe('severity from which the strongest distortion must be named; 6 means never'),
-});
-export type FilterConfig = z.infer<typeof filterConfigSchema>;
+import {
+  FILTER_REASONS,
+  type FilterConfig,
+  type FilterReason,
+  type ResolvedFilters,
+  resolveFilters,
+} from './filter-config.ts';
+import { distortionProblems } from './filter-distortions.ts';
+import { instructionLeakIn, scoreLeakIn } from './filter-leaks.ts';
+import { statedLevel } from './stated-level.ts';
+import type { TeachingRecord } from './teacher.ts';
+import { languageProblem, refusalIn, repeatedShare, truncationOf, wordCount } from './text-measures.ts';
 
 export interface Rejection {
   reason: FilterReason;
@@ -59,65 +18,7 @@ export interface Rejection {
   detail: string;
 }
 
-/** The share of four-word runs that occurred before in the text, 0 for fewer than four words. */
-export function repeatedShare(text: string): number {
-  const words = text.toLowerCase().match(/\p{L}+|\d+/gu) ?? [];
-  const total = words.length - 3;
-  if (total <= 0) return 0;
-  const distinct = new Set(Array.from({ length: total }, (_, i) => words.slice(i, i + 4).join(' ')));
-  return (total - distinct.size) / total;
-}
-
-const LEAK_WORDS =
-  /\b(?:given|provided|reference|known|true) (?:score|rating|mos|label)\b|\bmos\b|\bmean opinion\b|\bground truth\b/i;
-
-/** What betrays in a reasoning that a score was given: a telling phrase, or the MOS as a number. */
-function leakIn(reasoning: string, mos: number): string | undefined {
-  const phrase = LEAK_WORDS.exec(reasoning)?.[0];
-  if (phrase !== undefined) return `says "${phrase}"`;
-  const numbers = reasoning.match(/\d+\.\d+/g) ?? [];
-  const hit = numbers.find((number) => {
-    const decimals = Math.min(12, number.length - number.indexOf('.') - 1);
-    return Math.abs(Number(number) - mos) <= 0.5 * 10 ** -decimals + 1e-9;
-  });
-  return hit === undefined ? undefined : `quotes the MOS as ${hit}`;
-}
-
-/** Same type, or the type that an unseen one is usually taken for. */
-const resembles = (named: DistortionType, present: DistortionType): boolean =>
-  named === present || named === NEAREST_TRAINING_TYPE[present];
-
-function distortionProblems(
-  reasoning: string,
-  truth: readonly TruthDistortion[],
-  config: FilterConfig,
-): Rejection[] {
-  const problems: Rejection[] = [];
-  const named = distortionsNamed(reasoning);
-  for (const { type, level } of named) {
-    const present = truth.find((candidate) => resembles(type, candidate.type));
-    if (present === undefined) {
-      problems.push({ reason: 'distortion-not-present', detail: `names ${type}` });
-    } else if (level !== undefined && Math.abs(level - present.level) > config.maxSeverityDistance) {
-      const detail = `${type} of severity ${present.level} is called ${level}`;
-      problems.push({ reason: 'severity-off', detail });
-    }
-  }
-  const strongest = truth.reduce<TruthDistortion | undefined>(
-    (best, candidate) => (best === undefined || candidate.level > best.level ? candidate : best),
-    undefined,
-  );
-  if (
-    strongest !== undefined &&
-    strongest.level >= config.mustNameFrom &&
-    !named.some(({ type }) => resembles(type, strongest.type))
-  ) {
-    problems.push({ reason: 'distortion-missed', detail: `does not name ${strongest.type}` });
-  }
-  return problems;
-}
-
-function judgementProblems(parsed: ParsedAnswer, mos: number, config: FilterConfig): Rejection[] {
+function judgementProblems(parsed: ParsedAnswer, mos: number, config: ResolvedFilters): Rejection[] {
   const problems: Rejection[] = [];
   if (parsed.status !== 'ok' || parsed.score === undefined) return problems;
   const distance = Math.abs(parsed.score - mos);
@@ -129,7 +30,7 @@ function judgementProblems(parsed: ParsedAnswer, mos: number, config: FilterConf
     });
   }
   if (config.maxLevelDistance !== null && parsed.reasoning !== undefined) {
-    const stated = levelStated(parsed.reasoning);
+    const stated = statedLevel(parsed.reasoning);
     const expected = levelOfScore(parsed.score);
     if (stated === undefined) {
       problems.push({ reason: 'level-not-stated', detail: 'no quality level, or several' });
@@ -145,26 +46,61 @@ function judgementProblems(parsed: ParsedAnswer, mos: number, config: FilterConf
   return problems;
 }
 
-/** Every reason to refuse an answer; empty means accepted. Pure: neither text nor record is changed. */
+/** Problems of the reasoning as a text, whatever it says about quality. */
+function textProblems(reasoning: string, mos: number, config: ResolvedFilters): Rejection[] {
+  const problems: Rejection[] = [];
+  const add = (reason: FilterReason, detail: string | undefined): void => {
+    if (detail !== undefined) problems.push({ reason, detail });
+  };
+  if (config.leak) {
+    add('leaked-score', scoreLeakIn(reasoning, mos));
+    add('leaked-instruction', instructionLeakIn(reasoning));
+  }
+  const repeated = repeatedShare(reasoning);
+  if (config.maxRepeatedShare !== null && repeated > config.maxRepeatedShare) {
+    add('repetition', `${Math.round(100 * repeated)} % is repeated`);
+  }
+  const words = wordCount(reasoning);
+  if (config.minWords !== null && words < config.minWords) {
+    add('too-short', `${words} words, fewest are ${config.minWords}`);
+  }
+  if (config.maxWords !== null && words > config.maxWords) {
+    add('too-long', `${words} words, most are ${config.maxWords}`);
+  }
+  if (config.language !== null) add('language', languageProblem(reasoning, config.language));
+  return problems;
+}
+
+const isResolved = (config: FilterConfig | ResolvedFilters): config is ResolvedFilters =>
+  !Object.values(config).includes('auto');
+
+/**
+ * Every reason to refuse an answer by itself; empty means accepted. Pure: neither text nor record is changed.
+ * 'auto' in the configuration means what it means for a simulated teacher. Near-duplicates are a matter of two
+ * texts: see near-duplicates.ts.
+ *
+ * @param finishReason what the server says about the end of the text
+ */
 export function filterAnswer(
   text: string,
   record: Pick<TeachingRecord, 'mos' | 'distortions'>,
-  config: FilterConfig,
+  config: FilterConfig | ResolvedFilters,
+  finishReason?: string,
 ): Rejection[] {
+  const rules = isResolved(config) ? config : resolveFilters(config, { freely: false, language: null });
   const parsed = parseAnswer(text);
   const problems: Rejection[] = [];
   if (!parsed.wellFormed) problems.push({ reason: 'format', detail: parsed.problem ?? 'not the contract' });
-  problems.push(...judgementProblems(parsed, record.mos, config));
+  problems.push(...judgementProblems(parsed, record.mos, rules));
   const { reasoning } = parsed;
+  const cut = rules.truncation ? truncationOf(text, reasoning, finishReason) : undefined;
+  if (cut !== undefined) problems.push({ reason: 'truncated', detail: cut });
+  const refused = rules.refusals ? refusalIn(text) : undefined;
+  if (refused !== undefined) problems.push({ reason: 'refusal', detail: `says "${refused}"` });
   if (reasoning === undefined) return problems;
-  const leak = config.leak ? leakIn(reasoning, record.mos) : undefined;
-  if (leak !== undefined) problems.push({ reason: 'leaked-score', detail: leak });
-  const repeated = repeatedShare(reasoning);
-  if (config.maxRepeatedShare !== null && repeated > config.maxRepeatedShare) {
-    problems.push({ reason: 'repetition', detail: `${Math.round(100 * repeated)} % is repeated` });
-  }
-  if (config.distortions && record.distortions !== undefined) {
-    problems.push(...distortionProblems(reasoning, record.distortions, config));
+  problems.push(...textProblems(reasoning, record.mos, rules));
+  if (rules.distortions && record.distortions !== undefined) {
+    problems.push(...distortionProblems(reasoning, record.distortions, rules));
   }
   return problems;
 }

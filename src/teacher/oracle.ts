@@ -9,7 +9,7 @@ import { byStrength, joinReasoning, reasoningParts } from './writing.ts';
  * What the oracle thinks too much (negative) or too little (positive) of, in points of the score: it is hard on
  * noise and soft on banding and pale color, as people who teach by rules are. Chosen by us, not measured.
  */
-export const ORACLE_TYPE_BIAS: Readonly<Record<DistortionType, number>> = {
+export const ORACLE_TYPE_BIAS: Readonly<Partial<Record<DistortionType, number>>> = {
   gaussianBlur: -0.1,
   motionBlur: 0.15,
   gaussianNoise: -0.35,
@@ -82,6 +82,7 @@ export function createOracleTeacher(settings: z.input<typeof oracleConfigSchema>
     name: 'oracle',
     version: '1',
     seed: config.seed,
+    settings: config,
     answer: async ({ record, sample }) =>
       oracleAnswer(record, sample === 0 ? config : { ...config, seed: `${config.seed}/${sample}` }),
   };

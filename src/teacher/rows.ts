@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import { levelOfScore, parseAnswer, QUALITY_LEVELS } from '../core/index.ts';
-import { levelStated } from '../data/index.ts';
-import { FILTER_REASONS, type Rejection } from './filters.ts';
-import type { Teacher, TeacherAnswer, TeacherRequest } from './teacher.ts';
+import { FILTER_REASONS } from './filter-config.ts';
+import type { Rejection } from './filters.ts';
+import { statedLevel } from './stated-level.ts';
+import type { Asked, Teacher, TeacherAnswer, TeacherRequest } from './teacher.ts';
+
+const promptIdentitySchema = z.strictObject({
+  id: z.string().min(1),
+  version: z.int().positive(),
+  hash: z.string().regex(/^[0-9a-f]{64}$/, 'a SHA-256 in hexadecimal'),
+});
 
 /** One line of a distilled data set: what any teacher said about one image, and whether it may be learnt from. */
 export const coldStartRowSchema = z.strictObject({
@@ -10,11 +17,8 @@ export const coldStartRowSchema = z.strictObject({
   image: z.string().min(1),
   dataset: z.string().min(1),
   split: z.string().min(1),
-  prompt: z.strictObject({
-    id: z.string().min(1),
-    version: z.int().positive(),
-    hash: z.string().regex(/^[0-9a-f]{64}$/, 'a SHA-256 in hexadecimal'),
-  }),
+  /** The prompt that the row answers, for training. */
+  prompt: promptIdentitySchema,
   /** The teacher's whole output, surrounding white space removed. */
   response: z.string(),
   /** The score read from the response, null where none could be read. */
@@ -27,6 +31,15 @@ export const coldStartRowSchema = z.strictObject({
     version: z.string().min(1),
     seed: z.union([z.int(), z.string()]).nullable(),
   }),
+  /** How a model was asked, where that differs from `prompt`: the teacher's own prompt and which sample it was. */
+  asked: z
+    .strictObject({
+      prompt: promptIdentitySchema,
+      temperature: z.number(),
+      topP: z.number().optional(),
+      sample: z.int().min(0),
+    })
+    .optional(),
   accepted: z.boolean(),
   rejectedBecause: z
     .array(z.strictObject({ reason: z.enum(FILTER_REASONS), detail: z.string() }))
@@ -36,13 +49,14 @@ export const coldStartRowSchema = z.strictObject({
 export type ColdStartRow = z.infer<typeof coldStartRowSchema>;
 
 export function coldStartRow(
-  { record, prompt }: TeacherRequest,
+  { record, prompt, sample }: TeacherRequest,
   answer: TeacherAnswer,
   teacher: Teacher,
   rejections: readonly Rejection[],
 ): ColdStartRow {
   const response = answer.text.trim();
   const parsed = parseAnswer(response);
+  const asked = teacher.asked?.(sample);
   return {
     id: record.id,
     image: record.image,
@@ -52,12 +66,20 @@ export function coldStartRow(
     response,
     score: parsed.score ?? null,
     mos: record.mos,
-    level: parsed.reasoning === undefined ? null : (levelStated(parsed.reasoning) ?? null),
+    level: parsed.reasoning === undefined ? null : (statedLevel(parsed.reasoning) ?? null),
     teacher: { name: teacher.name, version: teacher.version, seed: teacher.seed },
+    ...(asked === undefined ? {} : { asked: askedRow(asked, sample) }),
     accepted: rejections.length === 0,
     ...(rejections.length === 0 ? {} : { rejectedBecause: [...rejections] }),
   };
 }
+
+const askedRow = ({ prompt, temperature, topP }: Asked, sample: number): ColdStartRow['asked'] => ({
+  prompt,
+  temperature,
+  ...(topP === undefined ? {} : { topP }),
+  sample,
+});
 
 /** Whether the level stated is the level of the score. False where either is absent. */
 export const levelFitsScore = ({ level, score }: Pick<ColdStartRow, 'level' | 'score'>): boolean =>

@@ -1,5 +1,6 @@
-import { InputError } from '../core/index.ts';
+import { InputError, type RemoteReason } from '../core/index.ts';
 import type { DistortionType, ImageRecord, RenderedPrompt, SeverityLevel } from '../data/index.ts';
+import type { Language } from './filter-config.ts';
 
 export interface ImageFacts {
   id: string;
@@ -34,7 +35,10 @@ export function teachingRecord(record: ImageRecord): TeachingRecord {
   return { ...factsOf(record), image, dataset, split, mos };
 }
 
-/** What is known about an image besides its MOS. Distortions are known for generated images only. */
+/**
+ * What is known about an image besides its MOS. An empty list of distortions means a pristine image in generated sets,
+ * and that nobody knows in imported ones.
+ */
 export const factsOf = ({
   id,
   content,
@@ -43,13 +47,16 @@ export const factsOf = ({
 }: Pick<ImageRecord, 'id' | 'content' | 'distortions' | 'source'>): ImageFacts => ({
   id,
   ...(content === null ? {} : { contentKind: content.kind }),
-  ...(source === 'imported' ? {} : { distortions: distortions.map(({ type, level }) => ({ type, level })) }),
+  ...(source === 'imported' && distortions.length === 0
+    ? {}
+    : { distortions: distortions.map(({ type, level }) => ({ type, level })) }),
 });
 
 export interface TeacherRequest {
   record: TeachingRecord;
+  /** The prompt that the rows answer. */
   prompt: RenderedPrompt;
-  /** Which answer about this image, from 0: a simulated teacher words each anew. */
+  /** Which answer about this image, from 0: a simulated teacher words each anew, a model draws another sample. */
   sample: number;
 }
 
@@ -58,13 +65,37 @@ export interface TeacherAnswer {
   text: string;
   /** Which defect a simulated teacher built in on purpose, so that a report can say how many were caught. */
   planted?: string;
+  /** Why the text ends, as a server says: 'stop', 'length', ... */
+  finishReason?: string;
+  /** There is no text and will be none: the model declined, or had nothing to say. */
+  withoutText?: Extract<RemoteReason, 'refused' | 'empty'>;
+  /** What the server counted for this answer. */
+  tokens?: { prompt: number; cachedPrompt: number; completion: number };
+  /** The model that the server says it used. */
+  model?: string;
 }
 
-/** Whatever answers about an image: the oracle, the template, a vision-language model behind HTTP. */
+/** How one of the answers about an image was asked for. */
+export interface Asked {
+  prompt: { id: string; version: number; hash: string };
+  temperature: number;
+  topP?: number;
+  language: Language;
+}
+
+/** Whatever answers about an image: the oracle, the template, a vision-language model behind HTTP, a file. */
 export interface Teacher {
   readonly name: string;
   readonly version: string;
   /** The seed of a simulated teacher, null for one that has none. */
   readonly seed: number | string | null;
+  /** Writes in words of its own, as models and people do. Absent: from the lexicon, as simulated teachers do. */
+  readonly freely?: boolean;
+  /** What else decides its answers: goes into manifests, and a journal of other settings is not continued. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Answers to ask for about an image, where the teacher knows better than the caller. */
+  answersFor?(record: TeachingRecord): number;
+  /** How answer `sample` is asked for, where prompts and temperatures differ. */
+  asked?(sample: number): Asked;
   answer(request: TeacherRequest): Promise<TeacherAnswer>;
 }

@@ -37,6 +37,7 @@ export function createTemplateTeacher(settings: z.input<typeof templateConfigSch
     name: 'template',
     version: '1',
     seed,
+    settings: { scoreStd },
     answer: async ({ record, sample }) => {
       const draw = new Rng(seed).fork('template-score', record.id, sample);
       const drawn = record.mos + (scoreStd === 0 ? 0 : draw.normal(0, scoreStd));

@@ -1,15 +1,62 @@
+import { existsSync } from 'node:fs';
 import { defineStageCommand } from '../stage-command.ts';
 
-export const dataImportCommand = defineStageCommand({
-  path: ['data', 'import'],
-  summary: 'bring a table of images and scores into the data set format',
-  offers: [],
-  shortcuts: [
-    { flags: '[csv]', key: 'csv', description: 'table with a header row, one image a row' },
-    { flags: '--images <folder>', key: 'imagesFolder', description: 'folder the file names are relative to' },
-    { flags: '--image-column <name>', key: 'imageColumn', description: 'column with the file name' },
-    { flags: '--mos-column <name>', key: 'mosColumn', description: 'column with the mean opinion score' },
-    { flags: '--out <folder>', key: 'output', description: 'folder to write the data set to' },
-  ],
-  load: async () => (await import('../stages/data-import.ts')).dataImportStage,
-});
+/** A word without a dot is the name of a manifest, unless there is a file of that name; a YAML file is one. */
+const namesManifest = (word: unknown): boolean =>
+  typeof word === 'string' && (/\.ya?ml$/i.test(word) || (!/[./\\]/.test(word) && !existsSync(word)));
+
+/**
+ * Two forms of one command: a manifest knows a data set's columns, scale and split; for any other table the user
+ * says them. The first argument decides which, and with it which keys the configuration has.
+ */
+export const dataImportCommand = ((): ReturnType<typeof defineStageCommand> => {
+  const path = ['data', 'import'] as const;
+  const summary = 'bring a published data set, or any table of images and scores, into the data set format';
+  return {
+    path,
+    summary,
+    configure(command) {
+      const byManifest = (): boolean => namesManifest(command.processedArgs[0]);
+      defineStageCommand<never>({
+        path,
+        summary,
+        offers: [],
+        shortcuts: [
+          {
+            flags: '[source]',
+            get key() {
+              return byManifest() ? 'manifest' : 'csv';
+            },
+            description: 'name or YAML file of a manifest (koniq-10k, kadid-10k, ...), or a table of scores',
+          },
+          { flags: '--images <folder>', key: 'imagesFolder', description: 'folder of the images' },
+          {
+            flags: '--labels <path>',
+            key: 'labels',
+            description: 'manifest: label file, or the folder of several; default beside the images',
+          },
+          {
+            flags: '--labels-only',
+            key: 'labelsOnly',
+            description: 'manifest: do not look for the images; records are marked',
+          },
+          {
+            flags: '--image-column <name>',
+            key: 'imageColumn',
+            description: 'table: column with the file name',
+          },
+          {
+            flags: '--mos-column <name>',
+            key: 'mosColumn',
+            description: 'table: column with the mean opinion score',
+          },
+          { flags: '--out <folder>', key: 'output', description: 'folder to write the data set to' },
+        ],
+        load: async () => {
+          const stages = await import('../stages/data-import.ts');
+          return (byManifest() ? stages.dataImportManifestStage : stages.dataImportStage) as never;
+        },
+      }).configure(command);
+    },
+  };
+})();

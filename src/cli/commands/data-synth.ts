@@ -7,6 +7,11 @@ export const dataSynthCommand = defineStageCommand({
   shortcuts: [
     { flags: '--out <folder>', key: 'output', description: 'folder to write the data set to' },
     { flags: '--photos <folder>', key: 'photos', description: 'undistorted photographs to crop scenes from' },
+    {
+      flags: '--from <folder>',
+      key: 'from.folder',
+      description: 'pristine photographs to distort whole, every type at every level',
+    },
     { flags: '--seed <n>', key: 'seed', description: 'same seed, same bytes', parse: Number },
   ],
   load: async () => (await import('../stages/data-synth.ts')).dataSynthStage,

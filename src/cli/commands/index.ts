@@ -1,6 +1,10 @@
 import type { CommandDefinition } from '../command.ts';
+import { dataExportCommand } from './data-export.ts';
 import { dataImportCommand } from './data-import.ts';
+import { dataInspectCommand } from './data-inspect.ts';
+import { dataSplitCommand } from './data-split.ts';
 import { dataSynthCommand } from './data-synth.ts';
+import { dataValidateCommand } from './data-validate.ts';
 import { demoCommand } from './demo.ts';
 import { distillCommand } from './distill.ts';
 import { evalCompareCommand } from './eval-compare.ts';
@@ -8,7 +12,9 @@ import { evalCorrelateCommand } from './eval-correlate.ts';
 import { evalDescriptionsCommand } from './eval-descriptions.ts';
 import { evalReportCommand } from './eval-report.ts';
 import { evalRunCommand } from './eval-run.ts';
+import { mcpCommand } from './mcp.ts';
 import { scoreCommand } from './score.ts';
+import { serveCommand } from './serve.ts';
 import { trainBaseCommand } from './train-base.ts';
 import { trainColdStartCommand } from './train-cold-start.ts';
 import { trainGrpoCommand } from './train-grpo.ts';
@@ -19,6 +25,10 @@ export const COMMANDS: readonly CommandDefinition[] = [
   demoCommand,
   dataSynthCommand,
   dataImportCommand,
+  dataInspectCommand,
+  dataExportCommand,
+  dataValidateCommand,
+  dataSplitCommand,
   distillCommand,
   trainBaseCommand,
   trainColdStartCommand,
@@ -29,5 +39,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   evalDescriptionsCommand,
   evalReportCommand,
   scoreCommand,
+  mcpCommand,
+  serveCommand,
   versionCommand,
 ];

@@ -5,7 +5,11 @@ export const scoreCommand = defineStageCommand({
   summary: 'score pictures, worst first, with the reasoning',
   offers: ['backend', 'threads'],
   shortcuts: [
-    { flags: '[images...]', key: 'images', description: 'image files or folders' },
+    {
+      flags: '[images...]',
+      key: 'images',
+      description: 'image files, folders, or - for a list on standard input',
+    },
     { flags: '--model <folder>', key: 'model', description: 'checkpoint folder (default: the demo’s)' },
     { flags: '--mode <mode>', key: 'mode', description: 'expected (default), greedy or sampled' },
     {
@@ -15,6 +19,7 @@ export const scoreCommand = defineStageCommand({
       parse: Number,
     },
     { flags: '--json', key: 'json', description: 'one JSON object per picture' },
+    { flags: '--csv', key: 'csv', description: 'a CSV table' },
   ],
   load: async () => (await import('../stages/score.ts')).scoreStage,
 });

@@ -15,7 +15,9 @@ export const dataSynthStage: Stage<SynthesisConfig> = {
     );
     for (const split of SPLITS) {
       const count = summary.counts[split];
-      if (count > 0) print(`  ${split}: ${count} images, mean MOS ${summary.meanMos[split].toFixed(3)}`);
+      const mean = summary.meanMos[split];
+      const rated = Number.isNaN(mean) ? 'no MOS' : `mean MOS ${mean.toFixed(3)}`;
+      if (count > 0) print(`  ${split}: ${count} images, ${rated}`);
     }
     print(`  records.jsonl SHA-256 ${summary.recordsSha256}`);
   },

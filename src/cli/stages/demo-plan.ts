@@ -13,7 +13,7 @@ export const FULL_MINUTES = 12;
 const FULL: DemoPlan = {
   images: { train: 4000, validation: 400, test: 1000, cross: 1000 },
   coldStartSteps: 1000,
-  grpoSteps: 200,
+  grpoSteps: 300,
 };
 
 /** Below this many minutes too little is learnt for the figures to mean anything. */

@@ -1,80 +1,159 @@
 import { join } from 'node:path';
-import { z } from 'zod';
-import { InputError } from '../../core/index.ts';
-import { type ImageRecord, loadDataset, loadShippedPrompt, SPLITS } from '../../data/index.ts';
+import { InputError, RemoteError, writeFileAtomic } from '../../core/index.ts';
+import { loadDataset, loadShippedPrompt, SPLITS } from '../../data/index.ts';
 import {
-  createOracleTeacher,
-  createTemplateTeacher,
+  type Distillation,
   distill,
-  filterConfigSchema,
-  oracleConfigSchema,
+  distillIdentity,
+  distillMarkdown,
+  estimateDistillation,
+  readAnswers,
+  refuseJournal,
+  type Teacher,
   type TeachingRecord,
-  templateConfigSchema,
+  teachingRecord,
+  writeManifest,
 } from '../../teacher/index.ts';
-import type { Stage } from '../stage-command.ts';
+import { packageInfo } from '../package-info.ts';
+import type { Stage, StageContext } from '../stage-command.ts';
+import { type DistillConfig, distillConfigSchema } from './distill-config.ts';
+import { costOf, KEY_VARIABLE, keyOfTeacher, questionsOf, teacherOf } from './distill-teacher.ts';
 
-export const distillConfigSchema = z.strictObject({
-  dataset: z.string().min(1).describe('data set folder with records.jsonl'),
-  output: z.string().min(1).describe('folder for accepted.jsonl, rejected.jsonl and report.json'),
-  splits: z.array(z.enum(SPLITS)).min(1).default(['train']).describe('splits to teach about'),
-  teacher: z.enum(['oracle', 'template']).default('oracle'),
-  oracle: oracleConfigSchema.prefault({}),
-  template: templateConfigSchema.prefault({}),
-  answersPerImage: z.int().positive().default(1).describe('answers asked for about each image'),
-  prompt: z.string().min(1).default('student/quality.v1').describe('prompt that the rows answer'),
-  filters: filterConfigSchema.prefault({}),
-  concurrency: z.int().positive().default(1).describe('requests in flight'),
-  maxFailureShare: z.number().min(0).max(1).default(0.05).describe('share of records without an answer'),
-});
-export type DistillConfig = z.infer<typeof distillConfigSchema>;
+export { type DistillConfig, distillConfigSchema } from './distill-config.ts';
 
-/** What a teacher is told; an imported record's empty list of distortions means that nobody knows them. */
-function teachingRecord(record: ImageRecord): TeachingRecord[] {
-  if (record.mos === null) return [];
-  const { id, image, dataset, split, mos, content, source } = record;
-  const shared = { id, image, dataset, split, mos };
-  if (source === 'imported') return [shared];
-  const distortions = record.distortions.map(({ type, level }) => ({ type, level }));
-  return [{ ...shared, distortions, ...(content === null ? {} : { contentKind: content.kind }) }];
+async function recordsOf(config: DistillConfig, note: (line: string) => void): Promise<TeachingRecord[]> {
+  const { records } = await loadDataset(config.dataset);
+  const chosen = records.filter(({ split }) => config.splits.includes(split));
+  const judged = chosen.filter(({ mos }) => mos !== null);
+  if (judged.length === 0) {
+    throw new InputError(
+      `${config.dataset} has no image with a score in the split(s) ${config.splits.join(', ')}`,
+      { hint: `set splits to some of ${SPLITS.join(', ')}` },
+    );
+  }
+  if (judged.length < chosen.length) {
+    note(`${chosen.length - judged.length} images without a score are left out`);
+  }
+  return judged.map(teachingRecord);
 }
 
-export const distillStage: Stage<DistillConfig> = {
+async function writeReports(
+  made: Distillation,
+  teacher: Teacher,
+  records: readonly TeachingRecord[],
+  config: DistillConfig,
+): Promise<void> {
+  await writeFileAtomic(join(config.output, 'report.md'), distillMarkdown(made));
+  await writeManifest(config.output, made, {
+    identity: distillIdentity(teacher, records),
+    dataset: config.dataset,
+    splits: config.splits,
+    codeVersion: packageInfo().version,
+    retryRejected: config.retryRejected,
+    cost: costOf(made.report.tokens, config.http.prices),
+  });
+}
+
+function printResult({ report }: Distillation, config: DistillConfig, print: (line: string) => void): void {
+  const path = join(config.output, 'accepted.jsonl');
+  print(`${path}: ${report.accepted} of ${report.asked} answers accepted`);
+  const { keep, perImage, selected } = report.selection;
+  if (keep !== 'all') print(`  of these selected: ${selected} (${keep}, ${perImage} of each image)`);
+  for (const [reason, count] of Object.entries(report.byReason)) {
+    if (count > 0) print(`  refused for ${reason}: ${count}`);
+  }
+  if (report.failed.length > 0) {
+    print(`  no answer: ${report.failed.length} (see ${join(config.output, 'report.json')})`);
+  }
+  if (config.teacher !== 'http') return;
+  const { prompt, completion } = report.tokens;
+  const cost = costOf(report.tokens, config.http.prices);
+  const kept = report.keptFromBefore > 0 ? `, ${report.keptFromBefore} from before` : '';
+  const price = cost === null ? '' : `, cost ${cost.toFixed(4)}`;
+  print(`  ${report.answers} answers${kept}: ${prompt} prompt and ${completion} completion tokens${price}`);
+}
+
+/** What ended the asking, in words about this command. */
+function stopOf({ stoppedBy, report }: Distillation): RemoteError | undefined {
+  if (stoppedBy === undefined) return undefined;
+  const { reason, status, message } = stoppedBy;
+  const done = `${report.asked - report.missing} of ${report.asked} places for answers are filled`;
+  const again = 'the same command continues';
+  if (reason === 'budget') {
+    return new RemoteError(`the budget is spent: ${done}`, {
+      reason,
+      hint: `raise --budget or --budget-tokens (both count earlier runs into the same folder): ${again}`,
+    });
+  }
+  const keyless = reason === 'authentication' && keyOfTeacher() === undefined;
+  const hint = keyless
+    ? `put the key into the environment variable ${KEY_VARIABLE}: ${again}`
+    : `${stoppedBy.hint ?? 'mend the cause'}: ${again}`;
+  return new RemoteError(`${message}; ${done}`, { reason, status, hint });
+}
+
+export const distillStage: Stage<DistillConfig> & {
+  plan(config: DistillConfig, context: Pick<StageContext, 'print'>): Promise<void>;
+} = {
   schema: distillConfigSchema,
   async run(config, { progress, signal, print }) {
-    const { records } = await loadDataset(config.dataset);
-    const chosen = records.filter(({ split }) => config.splits.includes(split));
-    const taught = chosen.flatMap(teachingRecord);
-    if (taught.length === 0) {
-      throw new InputError(
-        `${config.dataset} has no image with a score in the split(s) ${config.splits.join(', ')}`,
-        { hint: `set splits to some of ${SPLITS.join(', ')}` },
-      );
-    }
-    if (taught.length < chosen.length) {
-      progress.note(`${chosen.length - taught.length} images without a score are left out`);
-    }
+    const note = (line: string): void => progress.note(line);
+    const records = await recordsOf(config, note);
     signal.throwIfAborted();
-    const teacher =
-      config.teacher === 'oracle'
-        ? createOracleTeacher(config.oracle)
-        : createTemplateTeacher(config.template);
-    const output = {
-      accepted: join(config.output, 'accepted.jsonl'),
-      rejected: join(config.output, 'rejected.jsonl'),
-      report: join(config.output, 'report.json'),
-    };
-    const { report } = await distill(taught, teacher, config.filters, {
-      prompt: await loadShippedPrompt(config.prompt),
-      concurrency: config.concurrency,
+    const prompt = await loadShippedPrompt(config.prompt);
+    const teacher = await teacherOf(config, records, signal, note);
+    const paid = config.teacher === 'http';
+    if (!paid) await refuseJournal(config.output);
+    const file = (name: string): string => join(config.output, name);
+    const made = await distill(records, teacher, config.filters, {
+      prompt,
+      // More in preparation than in flight, so that no request waits for a picture; the client keeps the limit.
+      concurrency: paid ? 2 * config.concurrency : config.concurrency,
       answersPerImage: config.answersPerImage,
+      retryRejected: config.retryRejected,
+      selection: config.selection,
       maxFailureShare: config.maxFailureShare,
-      output,
+      output: {
+        accepted: file('accepted.jsonl'),
+        rejected: file('rejected.jsonl'),
+        unselected: file('unselected.jsonl'),
+        report: file('report.json'),
+      },
+      ...(paid ? { journal: config.output } : {}),
       progress,
+      signal,
     });
-    print(`${output.accepted}: ${report.accepted} of ${report.asked} answers accepted`);
-    for (const [reason, count] of Object.entries(report.byReason)) {
-      if (count > 0) print(`  refused for ${reason}: ${count}`);
-    }
-    if (report.failed.length > 0) print(`  no answer: ${report.failed.length} (see ${output.report})`);
+    await writeReports(made, teacher, records, config);
+    printResult(made, config, print);
+    const stop = stopOf(made);
+    if (stop !== undefined) throw stop;
+  },
+
+  /** For --dry-run: what asking would need, without asking. */
+  async plan(config, { print }) {
+    if (config.teacher !== 'http') return;
+    const records = await recordsOf(config, () => undefined);
+    const options = await questionsOf(config);
+    const perImage = options.prompts.reduce((sum, { samples }) => sum + samples, 0);
+    const known = await readAnswers(config.output);
+    const questions = records.flatMap((record) =>
+      Array.from({ length: perImage }, (_, sample) => ({ record, sample })).filter(
+        ({ sample }) => known.get(record.id, sample) === undefined,
+      ),
+    );
+    const estimate = await estimateDistillation(questions, options, config.http.prices ?? undefined);
+    const answered = records.length * perImage - questions.length;
+    print(
+      `# ${records.length} images, ${perImage} answers of each: ${questions.length} questions to ask, ${answered} answered before`,
+    );
+    print(
+      `# about ${estimate.promptTokens} prompt tokens and ${estimate.completionTokens} completion tokens (${estimate.completionTokensAtMost} at most)`,
+    );
+    print(
+      estimate.cost === null || estimate.costAtMost === null
+        ? '# cost unknown: give http.prices, the price of a million prompt and completion tokens'
+        : `# cost about ${estimate.cost.toFixed(4)}, ${estimate.costAtMost.toFixed(4)} if every answer is as long as allowed`,
+    );
+    if (config.retryRejected > 0) print('# questions that are asked again for rejected answers come on top');
   },
 };

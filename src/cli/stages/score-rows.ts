@@ -1,3 +1,4 @@
+import { writeToString } from 'fast-csv';
 import { levelOfScore } from '../../core/index.ts';
 import type { ScoreResult } from '../../scoring/index.ts';
 
@@ -23,11 +24,58 @@ export const jsonRow = ({ file, result, problem }: Row): object => ({
   ...(result ?? { status: 'unreadable', score: null, problem }),
 });
 
-export function textLines({ file, result, problem }: Row): string[] {
+/** Distortions as people read them: "jpeg 3, gaussianBlur"; 1 is slight, 5 is severe. */
+const distortionNames = ({ distortions }: ScoreResult): string =>
+  distortions.map(({ type, level }) => (level === undefined ? type : `${type} ${level}`)).join(', ');
+
+const CSV_COLUMNS = [
+  'file',
+  'status',
+  'score',
+  'low',
+  'high',
+  'level',
+  'distortions',
+  'reasoning',
+  'problem',
+] as const;
+
+/** Lines of a table, on request below its header; an empty cell is a value that is not there. */
+export function csvLines(rows: readonly Row[], headers: boolean): Promise<string> {
+  const table = rows.map(({ file, result, problem }) => ({
+    file,
+    status: result?.status ?? 'unreadable',
+    score: result?.score ?? '',
+    low: result?.interval?.low ?? '',
+    high: result?.interval?.high ?? '',
+    level: result?.level ?? '',
+    distortions: result === null ? '' : distortionNames(result),
+    reasoning: result?.reasoning ?? '',
+    problem: problem ?? '',
+  }));
+  return writeToString(table, { headers: [...CSV_COLUMNS], writeHeaders: headers });
+}
+
+/** The rows as a table for people, with the reasoning below each. */
+export function tableLines(rows: readonly Row[]): string[] {
+  const scored = rows.flatMap(({ result }) => (result?.score == null ? [] : [result]));
+  const widest = (cell: (result: ScoreResult) => string): number =>
+    Math.max(0, ...scored.map((result) => cell(result).length));
+  const widths = { score: widest(scoreAndSpread), level: widest(({ level }) => level ?? '') };
+  return rows.flatMap((row) => textLines(row, widths));
+}
+
+const scoreAndSpread = ({ score, std }: ScoreResult): string =>
+  `${score!.toFixed(2)}${std === undefined ? '' : ` +-${std.toFixed(2)}`}`;
+
+export function textLines(
+  { file, result, problem }: Row,
+  widths: { score: number; level: number } = { score: 0, level: 0 },
+): string[] {
   if (result === null) return [`   -  unreadable  ${file}: ${problem}`];
   if (result.score === null) return [`   -  ${result.status}  ${file}: ${result.text}`];
-  const spread = result.std === undefined ? '' : ` +-${result.std.toFixed(2)}`;
-  const lines = [`${result.score.toFixed(2)}${spread}  ${result.level}  ${file}`];
+  const level = (result.level ?? '').padEnd(widths.level);
+  const lines = [`${scoreAndSpread(result).padEnd(widths.score)}  ${level}  ${file}`];
   if (result.reasoning !== null) lines.push(`      ${result.reasoning}`);
   if (result.levelStated !== null && result.levelStated !== result.level) lines.push(disagreement(result));
   return lines;

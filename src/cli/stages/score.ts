@@ -1,15 +1,18 @@
+import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { GateError, InputError, type RgbImage, StorageError } from '../../core/index.ts';
-import { decodeImage } from '../../data/index.ts';
+import { ConfigError, GateError, InputError } from '../../core/index.ts';
 import { createScorer, type Scorer } from '../../scoring/index.ts';
 import type { Stage, StageContext } from '../stage-command.ts';
 import { defaultModel } from './default-model.ts';
 import { startFor } from './engine.ts';
 import { type ImageFile, imageFiles } from './image-files.ts';
-import { jsonRow, type Row, textLines, worstFirst } from './score-rows.ts';
+import { csvLines, jsonRow, type Row, tableLines, worstFirst } from './score-rows.ts';
 
 export const scoreConfigSchema = z.strictObject({
-  images: z.array(z.string().min(1)).min(1).describe('image files, or folders of them'),
+  images: z
+    .array(z.string().min(1))
+    .min(1)
+    .describe('image files, folders with all in them, or - for a list on standard input'),
   model: z
     .string()
     .min(1)
@@ -20,23 +23,26 @@ export const scoreConfigSchema = z.strictObject({
   prompt: z.string().min(1).default('student/quality.v1'),
   seed: z.int().min(0).default(0),
   maxNewTokens: z.int().positive().default(96),
-  json: z.boolean().default(false).describe('one JSON object per image'),
+  json: z.boolean().default(false).describe('one JSON object per image, in the order given'),
+  csv: z.boolean().default(false).describe('a CSV table, in the order given'),
   minScore: z.number().min(1).max(5).nullable().default(null).describe('fail when an image scores lower'),
 });
 export type ScoreConfig = z.infer<typeof scoreConfigSchema>;
 
-const BATCH = 32;
-/** Pictures in memory at their full size: one of a camera takes more than a whole batch at the model's size. */
-const DECODED_AT_ONCE = 4;
-
 export const scoreStage: Stage<ScoreConfig> = {
   schema: scoreConfigSchema,
   async run(config, context) {
-    const files = await imageFiles(config.images, (line) => context.progress.note(line));
+    if (config.json && config.csv) throw new ConfigError('json and csv are both set: choose one of them');
+    const note = (line: string): void => context.progress.note(line);
+    const files = await imageFiles(config.images, note, () => text(process.stdin));
     const print = printer(config, context);
+    const rows: Row[] = [];
+    const add = async (row: Row): Promise<void> => {
+      rows.push(row);
+      await print.row(row);
+    };
     if (files.every(({ problem }) => problem !== null)) {
-      const rows = files.map((file): Row => ({ ...file, result: null }));
-      print.rows(rows);
+      for (const file of files) await add({ ...file, result: null });
       print.end();
       finish(rows, config);
       return;
@@ -44,15 +50,11 @@ export const scoreStage: Stage<ScoreConfig> = {
     const folder = config.model ?? (await defaultModel());
     await startFor(context);
     const scorer = await createScorer({ model: folder, mode: config.mode, prompt: config.prompt });
-    context.progress.note(`model: ${folder}`);
+    note(`model: ${folder}`);
     context.progress.start('score', files.length);
-    const rows: Row[] = [];
     try {
-      for (let at = 0; at < files.length; at += BATCH) {
-        context.signal.throwIfAborted();
-        const scored = await scoreFiles(files.slice(at, at + BATCH), scorer, config, context);
-        rows.push(...scored);
-        print.rows(scored);
+      for await (const row of scoredRows(files, scorer, config, context.signal)) {
+        await add(row);
         context.progress.update(rows.length);
       }
     } finally {
@@ -65,56 +67,40 @@ export const scoreStage: Stage<ScoreConfig> = {
   },
 };
 
-async function scoreFiles(
+/** A row for each file in order; those that lead to no picture keep their place. */
+async function* scoredRows(
   files: readonly ImageFile[],
   scorer: Scorer,
-  config: ScoreConfig,
-  { signal }: StageContext,
-): Promise<Row[]> {
-  const opened: OpenedImage[] = [];
-  for (let at = 0; at < files.length; at += DECODED_AT_ONCE) {
-    signal.throwIfAborted();
-    const part = files.slice(at, at + DECODED_AT_ONCE);
-    opened.push(...(await Promise.all(part.map((file) => openImage(file, scorer)))));
+  { seed, maxNewTokens }: ScoreConfig,
+  signal: AbortSignal,
+): AsyncGenerator<Row> {
+  const readable = files.filter(({ problem }) => problem === null);
+  const paths = readable.map(({ file }) => file);
+  const items = scorer.scoreBatch(paths.values(), { seed, maxNewTokens, signal });
+  let next = 0;
+  for await (const { index, score, error } of items) {
+    const file = readable[index]!;
+    for (; files[next] !== file; next++) yield { ...files[next]!, result: null };
+    next++;
+    yield { file: file.file, result: score, problem: error?.message ?? null };
   }
-  const readable = opened.flatMap(({ image }) => (image === null ? [] : [image]));
-  const results = await scorer.scoreBatch(readable, {
-    seed: config.seed,
-    maxNewTokens: config.maxNewTokens,
-    signal,
-  });
-  return opened.map(({ file, image, problem }) => ({
-    file,
-    problem,
-    result: image === null ? null : results.shift()!,
-  }));
+  for (; next < files.length; next++) yield { ...files[next]!, result: null };
 }
 
-interface OpenedImage extends ImageFile {
-  image: RgbImage | null;
-}
-
-async function openImage({ file, problem }: ImageFile, scorer: Scorer): Promise<OpenedImage> {
-  if (problem !== null) return { file, image: null, problem };
-  try {
-    return { file, image: scorer.shrink(await decodeImage(file)), problem: null };
-  } catch (error) {
-    // One broken file must not cost the others their score: it is listed, and the exit code says so.
-    if (!(error instanceof InputError || error instanceof StorageError)) throw error;
-    return { file, image: null, problem: error.message };
-  }
-}
-
-/** JSON rows go out as they come; the list for people is sorted, so it goes out at the end, however it comes. */
-function printer({ json }: ScoreConfig, { print }: StageContext) {
+/** Rows for programs go out as they come; the table for people is sorted, so it goes out at the end, however it comes. */
+function printer({ json, csv }: ScoreConfig, { print }: StageContext) {
   const held: Row[] = [];
+  let headers = true;
   return {
-    rows(rows: readonly Row[]): void {
-      if (!json) held.push(...rows);
-      else for (const row of rows) print(JSON.stringify(jsonRow(row)));
+    async row(row: Row): Promise<void> {
+      if (json) print(JSON.stringify(jsonRow(row)));
+      else if (csv) {
+        print(await csvLines([row], headers));
+        headers = false;
+      } else held.push(row);
     },
     end(): void {
-      for (const row of worstFirst(held)) for (const line of textLines(row)) print(line);
+      for (const line of tableLines(worstFirst(held))) print(line);
     },
   };
 }

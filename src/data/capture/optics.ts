@@ -17,7 +17,9 @@ const BLADES = 6;
 
 /** The hand's way while the shutter is open: a walk whose direction drifts and now and then jerks. */
 export function cameraShake(image: Raster, strength: number, rng: Rng): Raster {
-  return fromLight(convolveTaps(toLight(image), pathTaps(shakePath(atStrength(SHAKE_LENGTH, strength), rng))));
+  return fromLight(
+    convolveTaps(toLight(image), pathTaps(shakePath(atStrength(SHAKE_LENGTH, strength), rng))),
+  );
 }
 
 /** Points of a walk of this length. Its shape is the rng's alone, so a longer walk is the same one enlarged. */

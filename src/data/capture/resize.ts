@@ -11,7 +11,7 @@ export async function resizeTo(
     .resize(to.width, to.height, { kernel, fit: 'fill' })
     .raw()
     .toBuffer();
-  return { data: new Uint8Array(pixels), ...to };
+  return { data: new Uint8Array(pixels), width: to.width, height: to.height };
 }
 
 export const scaled = ({ width, height }: RgbImage, factor: number): { width: number; height: number } => ({

@@ -1,5 +1,4 @@
-import sharp from 'sharp';
-import type { RgbImage, Rng } from '../../core/index.ts';
+import type { Rng } from '../../core/index.ts';
 import { BulkRandom } from '../bulk-random.ts';
 import { convolveSeparable, gaussianKernel } from '../convolution.ts';
 import type { Raster } from '../raster.ts';
@@ -11,14 +10,10 @@ import { sampleAt } from './sampling.ts';
 export const DIFFUSION_SIGMA: StrengthCurve = [0.5, 1.5, 3, 5, 8, 12];
 /** Distance in pixels between the color planes and the luma plane. */
 export const DISPLACEMENT: StrengthCurve = [0.5, 1.5, 3, 5, 7.5, 11];
-/** Colors of the palette. */
-export const PALETTE_COLORS: StrengthCurve = [96, 48, 28, 16, 9, 5];
 /** Factor on both color differences. */
 export const SATURATION: StrengthCurve = [1.15, 1.5, 2, 2.7, 3.7, 5];
 /** Standard deviation in grey levels of the noise in each color difference. */
 export const CHROMA_NOISE_STD: StrengthCurve = [4, 9, 16, 26, 39, 56];
-
-const FEWEST_COLORS = 2;
 
 /** Both color differences mapped, luma untouched. `i` is the index of the value. */
 function mapColor(planes: Raster, change: (value: number, i: number) => number): Raster {
@@ -58,15 +53,4 @@ export function chromaNoise(image: Raster, strength: number, rng: Rng): Raster {
   const std = atStrength(CHROMA_NOISE_STD, strength);
   const random = new BulkRandom(rng);
   return mapColor(toColorPlanes(image), (value) => value + std * random.normal());
-}
-
-/** A palette fitted to the picture, without dithering: what an 8-bit PNG encoder writes. */
-export async function colorQuantization(image: RgbImage, strength: number): Promise<RgbImage> {
-  const { data, width, height } = image;
-  const colours = Math.max(FEWEST_COLORS, Math.round(atStrength(PALETTE_COLORS, strength)));
-  const file = await sharp(data, { raw: { width, height, channels: 3 } })
-    .png({ palette: true, colours, dither: 0, effort: 7 })
-    .toBuffer();
-  const pixels = await sharp(file).toColourspace('srgb').removeAlpha().raw().toBuffer();
-  return { data: new Uint8Array(pixels), width, height };
 }

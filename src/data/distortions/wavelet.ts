@@ -13,7 +13,8 @@ function forwardLine(line: Float64Array, scratch: Float64Array, n: number): void
   });
   const half = (n + 1) >> 1;
   for (let i = 0; i < n; i++) {
-    scratch[i % 2 === 0 ? i >> 1 : half + (i >> 1)] = i % 2 === 0 ? line[i]! * LOW_SCALE : line[i]! / LOW_SCALE;
+    scratch[i % 2 === 0 ? i >> 1 : half + (i >> 1)] =
+      i % 2 === 0 ? line[i]! * LOW_SCALE : line[i]! / LOW_SCALE;
   }
   line.set(scratch.subarray(0, n));
 }
@@ -61,7 +62,11 @@ function alongColumns(
 }
 
 /** Sizes of the low band before each level, the whole plane first; no level below 8 pixels. */
-export function bandSizes(width: number, height: number, levels: number): { width: number; height: number }[] {
+export function bandSizes(
+  width: number,
+  height: number,
+  levels: number,
+): { width: number; height: number }[] {
   const sizes: { width: number; height: number }[] = [];
   for (let level = 0; level < levels && Math.min(width, height) >= 8; level++) {
     sizes.push({ width, height });

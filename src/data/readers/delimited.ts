@@ -18,7 +18,8 @@ export async function readCsv(path: string, layout: TableLayout): Promise<TableC
     });
     stream.on('error', (error) => parser.destroy(error));
     let place = 0;
-    for await (const cells of stream.pipe(parser) as AsyncIterable<string[]>) rows.push({ place: ++place, cells });
+    for await (const cells of stream.pipe(parser) as AsyncIterable<string[]>)
+      rows.push({ place: ++place, cells });
   } catch (error) {
     const storage = asStorageError(error, `reading ${path}`);
     if (storage !== error || error instanceof InputError) throw storage;

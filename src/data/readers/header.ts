@@ -23,7 +23,11 @@ export function nameColumns(
       hint: rows.length === 0 ? 'the file is empty: copy or download it again' : 'check headerRow',
     });
   }
-  const names = (columns ?? header!.cells).map((cell) => String(cell ?? '').replace(/^\uFEFF/, '').trim());
+  const names = (columns ?? header!.cells).map((cell) =>
+    String(cell ?? '')
+      .replace(/^\uFEFF/, '')
+      .trim(),
+  );
   const named = names.filter((name) => name !== '');
   const repeated = [...new Set(named.filter((name, i) => named.indexOf(name) !== i))];
   if (repeated.length > 0) {

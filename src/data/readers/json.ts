@@ -31,7 +31,10 @@ export async function readJson(path: string, { rows: at }: TableLayout): Promise
 /** One JSON object a line. */
 export async function readJsonLines(path: string): Promise<TableContent> {
   const rows: LabelRow[] = [];
-  const lines = createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
+  const lines = createInterface({
+    input: createReadStream(path, 'utf8'),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  });
   let place = 0;
   try {
     for await (const line of lines) {

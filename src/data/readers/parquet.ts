@@ -26,7 +26,12 @@ export async function readParquet(path: string): Promise<TableContent> {
     const columns = parquetSchema(metadata)
       .children.filter(({ element }) => element.type !== 'BYTE_ARRAY' || isText(element))
       .map(({ element }) => element.name);
-    const rows: Record<string, unknown>[] = await parquetReadObjects({ file, metadata, columns, compressors });
+    const rows: Record<string, unknown>[] = await parquetReadObjects({
+      file,
+      metadata,
+      columns,
+      compressors,
+    });
     if (rows.length !== Number(metadata.num_rows)) {
       throw new Error(`${rows.length} rows could be read of the ${metadata.num_rows} that it says it has`);
     }

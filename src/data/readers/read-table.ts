@@ -5,7 +5,13 @@ import { readCsv, readTsv, readTxt } from './delimited.ts';
 import { readJson, readJsonLines } from './json.ts';
 import { readMat } from './mat/index.ts';
 import { readParquet } from './parquet.ts';
-import { LABEL_FORMATS, type LabelFormat, type LabelTable, type TableContent, type TableLayout } from './table.ts';
+import {
+  LABEL_FORMATS,
+  type LabelFormat,
+  type LabelTable,
+  type TableContent,
+  type TableLayout,
+} from './table.ts';
 import { readXlsx } from './xlsx.ts';
 
 const READERS: Record<LabelFormat, (path: string, layout: TableLayout) => Promise<TableContent>> = {

@@ -48,7 +48,8 @@ export async function fetchPicture(
       reason: 'not-found',
     });
   } catch (error) {
-    if (caller?.aborted) throw error;
+    // Node answers an abort with an error of its own.
+    if (caller?.aborted) throw caller.reason;
     if (deadline.expired) {
       throw new RemoteError(`${shownUrl(url)} was not complete after ${rules.timeoutMs} ms`, {
         reason: 'timeout',

@@ -35,7 +35,7 @@ export function scoreDistribution(
       weights.push(p1 * p2);
     });
   });
-  return distributionOf(values, weights);
+  return distributionOf(values, weights, 0.1);
 }
 
 /** The score distribution over the digits that may follow each stem, which ends where the number begins. */

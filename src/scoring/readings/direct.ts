@@ -16,7 +16,7 @@ export async function directResults(
   mode: DirectMode,
 ): Promise<ScoreResult[]> {
   const distributions = await READERS[mode](model, prompts);
-  return distributions.map(({ mean, std, scores, probabilities }) => {
+  return distributions.map(({ mean, std, distribution }) => {
     const score = Math.min(5, Math.max(1, mean));
     return {
       status: 'ok',
@@ -29,7 +29,7 @@ export async function directResults(
       text: '',
       finishReason: 'stop',
       ...(std === undefined ? {} : { std }),
-      ...(scores && probabilities ? { distribution: { scores, probabilities } } : {}),
+      ...(distribution === undefined ? {} : { distribution }),
     };
   });
 }

@@ -1,9 +1,10 @@
 import { distributionOfWeights, type ScoreDistribution } from '../score-distribution.ts';
 
 /** What a model holds likely, with its mean and standard deviation. */
-export interface Distribution extends ScoreDistribution {
+export interface Distribution {
   mean: number;
   std: number;
+  distribution: ScoreDistribution;
 }
 
 /** Softmax of log-probabilities or logits. */
@@ -14,8 +15,12 @@ export function softmax(logProbabilities: readonly number[]): number[] {
   return weights.map((value) => value / total);
 }
 
-/** Of values with weights, which need not add up to 1. */
-export function distributionOf(values: readonly number[], weights: readonly number[]): Distribution {
+/** Of values with weights, which need not add up to 1. `width`: of the stretch that each value stands for. */
+export function distributionOf(
+  values: readonly number[],
+  weights: readonly number[],
+  width: number,
+): Distribution {
   let total = 0;
   let mean = 0;
   let square = 0;
@@ -26,7 +31,7 @@ export function distributionOf(values: readonly number[], weights: readonly numb
   });
   mean /= total;
   return {
-    ...distributionOfWeights(values, weights),
+    distribution: distributionOfWeights(values, weights, width),
     mean,
     std: Math.sqrt(Math.max(0, square / total - mean * mean)),
   };

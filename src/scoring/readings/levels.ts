@@ -13,7 +13,7 @@ const LEVEL_SCORES = QUALITY_LEVELS.map((_, i) => i + 1);
  * @param logProbabilities of the level words, worst first, up to a constant
  */
 export const levelDistribution = (logProbabilities: readonly number[]): Distribution =>
-  distributionOf(LEVEL_SCORES, softmax(logProbabilities));
+  distributionOf(LEVEL_SCORES, softmax(logProbabilities), 1);
 
 /**
  * The score as Q-Bench reads it (arXiv 2309.14181, section 3.4), p = softmax over "good" and "poor" alone, brought

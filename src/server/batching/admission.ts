@@ -2,6 +2,8 @@ import { ApiError } from '../http/api-error.ts';
 
 /** Weight of the newest picture in the running mean of what one costs. */
 const NEWEST = 0.1;
+/** A single time counts as at most so many times the mean: a machine that paused is not a slow one. */
+const MOST_TIMES_THE_MEAN = 4;
 
 export interface AdmissionOptions {
   /** Pictures admitted and not answered yet, at most. */
@@ -16,12 +18,14 @@ export interface AdmissionOptions {
  */
 export class Admission {
   readonly #options: AdmissionOptions;
+  readonly #now: () => number;
   #admitted = 0;
   #msPerPicture = 0;
   #lastDone = 0;
 
-  constructor(options: AdmissionOptions) {
+  constructor(options: AdmissionOptions, now: () => number = () => performance.now()) {
     this.#options = options;
+    this.#now = now;
   }
 
   get admitted(): number {
@@ -39,7 +43,7 @@ export class Admission {
     const fits = after <= queue || (this.#admitted === 0 && pictures <= queue);
     const inTime = this.#admitted === 0 || after * this.#msPerPicture < 0.8 * requestTimeoutMs;
     if (!fits || !inTime) throw this.#refusal();
-    if (this.#admitted === 0) this.#lastDone = performance.now();
+    if (this.#admitted === 0) this.#lastDone = this.#now();
     this.#admitted = after;
     let left = false;
     return ({ done }) => {
@@ -60,9 +64,11 @@ export class Admission {
 
   /** Time between answers while there is work, which is what a place in the queue costs. */
   #measure(pictures: number): void {
-    const now = performance.now();
+    const now = this.#now();
     const each = (now - this.#lastDone) / pictures;
     this.#lastDone = now;
-    this.#msPerPicture = this.#msPerPicture === 0 ? each : this.#msPerPicture * (1 - NEWEST) + each * NEWEST;
+    const mean = this.#msPerPicture;
+    const counted = Math.min(each, Math.max(1, MOST_TIMES_THE_MEAN * mean));
+    this.#msPerPicture = mean === 0 ? each : mean * (1 - NEWEST) + counted * NEWEST;
   }
 }

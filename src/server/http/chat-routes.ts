@@ -107,9 +107,13 @@ function jobOf(request: ChatRequest, settings: ServerSettings, promptText: strin
     };
   });
   if (characters > limits.promptCharacters) {
-    throw new ApiError('TOO_LARGE', `the texts have more than the ${limits.promptCharacters} characters allowed`, {
-      hint: 'ask a shorter question',
-    });
+    throw new ApiError(
+      'TOO_LARGE',
+      `the texts have more than the ${limits.promptCharacters} characters allowed`,
+      {
+        hint: 'ask a shorter question',
+      },
+    );
   }
   if (pictures.length > limits.images) {
     throw new ApiError('TOO_LARGE', `the conversation has more than the ${limits.images} pictures allowed`, {
@@ -124,6 +128,7 @@ function jobOf(request: ChatRequest, settings: ServerSettings, promptText: strin
       temperature: request.temperature ?? 0,
       topP: request.top_p ?? 1,
       seed: request.seed ?? 0,
+      stream: request.stream === true,
       maxNewTokens:
         request.max_completion_tokens ??
         request.max_tokens ??

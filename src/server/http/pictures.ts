@@ -21,11 +21,11 @@ export function pictureOfText(text: string, { limits, security }: ServerSettings
   return { url: `data:;base64,${text}` };
 }
 
+/** A value of a form. */
+export type FormField = NonNullable<ReturnType<FormData['get']>>;
+
 /** A picture of a form: a file, or text as in JSON. */
-export async function pictureOfField(
-  field: FormDataEntryValue,
-  settings: ServerSettings,
-): Promise<EncodedPicture> {
+export async function pictureOfField(field: FormField, settings: ServerSettings): Promise<EncodedPicture> {
   if (typeof field === 'string') return pictureOfText(field, settings);
   requireSize(field.size, settings);
   return { bytes: new Uint8Array(await field.arrayBuffer()) };

@@ -6,19 +6,24 @@ import { API_ERRORS, type ApiErrorCode } from './api-error.ts';
 
 /** Query strings and form fields are text: a number is read from it, anything else is left to the schema. */
 const number = <T extends z.ZodType>(schema: T) =>
-  z.preprocess(
-    (value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value),
-    schema,
-  );
+  z.preprocess((value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value), schema);
+
+const flag = z.preprocess(
+  (value) => (value === 'true' ? true : value === 'false' ? false : value),
+  z.boolean(),
+);
 
 /** How pictures are scored; the same keys in a query string, in form fields and in JSON. */
 export const scoreOptionsShape = ({ newTokens, samples }: ServerLimits) => ({
   mode: z.enum(SCORING_MODES).optional().describe('how the score is read; the server’s default if absent'),
   seed: number(z.int().min(0)).optional().describe('sampled: what the draws depend on'),
-  samples: number(z.int().min(1).max(samples)).optional().describe('sampled: answers drawn; the mean is given'),
+  samples: number(z.int().min(1).max(samples))
+    .optional()
+    .describe('sampled: answers drawn; the mean is given'),
   temperature: number(z.number().positive().max(10)).optional().describe('sampled'),
   topP: number(z.number().positive().max(1)).optional().describe('sampled'),
   maxNewTokens: number(z.int().min(1).max(newTokens)).optional().describe('tokens of the reasoning'),
+  explain: flag.optional().describe('false leaves the words out'),
 });
 
 const picture = z
@@ -68,6 +73,10 @@ export const scoreResultSchema = z.looseObject({
   finishReason: z.enum(['stop', 'length']),
   scoreWritten: z.number().optional(),
   std: z.number().optional(),
+  interval: z.looseObject({}).optional().describe('the central 95 % of what the model holds likely'),
+  modelSha256: z.string().nullable(),
+  promptHash: z.string(),
+  mode: z.enum(SCORING_MODES),
   width: z.int().describe('of the picture as decoded'),
   height: z.int(),
 });
@@ -103,10 +112,12 @@ export const batchReplySchema = z.object({
 });
 
 export const compareReplySchema = z.object({
+  better: z.enum(['a', 'b', 'tie']).nullable().describe('null where one has no score'),
+  difference: z.number().nullable().describe('score of a minus score of b'),
+  interval: z.looseObject({}).optional().describe('the central 95 % of the difference'),
+  probability: z.number().nullable().describe('how sure the model is that a is better, 1/2 for a tie'),
   a: scoreResultSchema,
   b: scoreResultSchema,
-  better: z.enum(['a', 'b', 'equal']).nullable().describe('null where one has no score'),
-  difference: z.number().nullable().describe('score of a minus score of b'),
   provenance: provenanceSchema,
   milliseconds: z.number(),
 });

@@ -1,10 +1,10 @@
-import { Hono } from 'hono';
-import { type Context } from 'hono';
+import { type Context, Hono } from 'hono';
 import { z } from 'zod';
+import { compareResults } from '../../scoring/index.ts';
 import type { ScoredPicture } from '../model-host.ts';
-import type { EncodedPicture, ScoreOptions } from '../threads/tasks.ts';
+import type { EncodedPicture, ScoreQuestion } from '../threads/tasks.ts';
 import { ApiError, errorBody, toApiError } from './api-error.ts';
-import { bodyKind, pictureOfField, pictureOfText, requireSize } from './pictures.ts';
+import { bodyKind, type FormField, pictureOfField, pictureOfText, requireSize } from './pictures.ts';
 import { parseJson, parseMultipart } from './read-body.ts';
 import { type RequestScope, type RouteContext, withRequest } from './request-scope.ts';
 import {
@@ -18,24 +18,24 @@ import { valid } from './valid.ts';
 /** Pictures of a request with what is asked about them. */
 interface Question {
   pictures: EncodedPicture[];
-  options: ScoreOptions;
+  options: ScoreQuestion;
 }
 
 /** Keeps what was given: the engine's defaults hold for the rest. */
-const given = (options: object): ScoreOptions =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as ScoreOptions;
+const given = (options: object): ScoreQuestion =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as ScoreQuestion;
 
 /** POST /v1/score, /v1/score/batch and /v1/compare. */
 export function scoreRoutes(context: RouteContext): Hono {
   const { service, settings } = context;
   const { limits } = settings;
   const optionsSchema = z.strictObject(scoreOptionsShape(limits));
-  const fromQuery = (c: Context): ScoreOptions => given(valid(optionsSchema, c.req.query()));
+  const fromQuery = (c: Context): ScoreQuestion => given(valid(optionsSchema, c.req.query()));
 
   /** Pictures and options of a form: files or text under any of the names, the rest are options. */
   async function fromForm(c: Context, body: Uint8Array<ArrayBuffer>, names: string[]): Promise<Question> {
     const form = await parseMultipart(body, c.req.header('content-type') ?? '');
-    const fields: FormDataEntryValue[] = [];
+    const fields: FormField[] = [];
     const rest: Record<string, unknown> = { ...c.req.query() };
     for (const name of names) fields.push(...form.getAll(name));
     for (const [name, value] of form.entries()) if (!names.includes(name)) rest[name] = value;
@@ -47,7 +47,6 @@ export function scoreRoutes(context: RouteContext): Hono {
 
   function fromBytes(c: Context, body: Uint8Array<ArrayBuffer>): Question {
     requireSize(body.byteLength, settings);
-    // A copy of its own is handed to the decoding thread; the body itself stays counted.
     return { pictures: [{ bytes: body }], options: fromQuery(c) };
   }
 
@@ -94,7 +93,7 @@ export function scoreRoutes(context: RouteContext): Hono {
     }
   }
 
-  const closing = ({ startedAt }: RequestScope, { mode }: ScoreOptions) => {
+  const closing = ({ startedAt }: RequestScope, { mode }: ScoreQuestion) => {
     const { modelSha256, prompt, mode: usual } = service.model;
     return {
       provenance: { model: settings.name, modelSha256, prompt, mode: mode ?? usual },
@@ -113,8 +112,10 @@ export function scoreRoutes(context: RouteContext): Hono {
     .post('/v1/compare', (c) =>
       withRequest(c, context, async (scope) => {
         const question = await two(c, scope);
-        const [a, b] = (await answer(question, scope)) as [ScoredPicture, ScoredPicture];
-        return c.json({ a, b, ...comparison(a, b), ...closing(scope, question.options) });
+        const options = { ...question.options, distribution: true };
+        const [a, b] = (await answer({ ...question, options }, scope)) as [ScoredPicture, ScoredPicture];
+        const compared = compareResults(a, b);
+        return c.json({ ...compared, a: shown(a), b: shown(b), ...closing(scope, options) });
       }),
     )
     .post('/v1/score/batch', (c) =>
@@ -153,14 +154,9 @@ function batchItem(
   return { index, ...errorBody(error) };
 }
 
-/** Which of two results is better. Null where one has no score: nothing is known then. */
-export function comparison(
-  a: Pick<ScoredPicture, 'score'>,
-  b: Pick<ScoredPicture, 'score'>,
-): { better: 'a' | 'b' | 'equal' | null; difference: number | null } {
-  if (a.score === null || b.score === null) return { better: null, difference: null };
-  const difference = a.score - b.score;
-  return { better: difference > 0 ? 'a' : difference < 0 ? 'b' : 'equal', difference };
+/** Without what only the comparison needed. */
+function shown({ distribution: _, ...rest }: ScoredPicture): Omit<ScoredPicture, 'distribution'> {
+  return rest;
 }
 
 function exactly(count: number, question: Question, names: string): Question {

@@ -1,7 +1,14 @@
-import { type RgbImage, Rng } from '../../core/index.ts';
-import { fixedViews, generate, preprocess, type VisionLanguageModel } from '../../model/index.ts';
-import { readCompletion } from '../../scoring/index.ts';
-import type { ChatAnswer, ChatDelta, InferenceTask } from './tasks.ts';
+import { type Completion, type RgbImage, Rng } from '../../core/index.ts';
+import {
+  fixedViews,
+  type GenerateOptions,
+  generate,
+  preprocess,
+  type Sequence,
+  type VisionLanguageModel,
+} from '../../model/index.ts';
+import { readCompletion, streamCompletion } from '../../scoring/index.ts';
+import type { ChatAnswer, ChatOptions, InferenceTask } from './tasks.ts';
 import { conversationSequence } from './user-text.ts';
 
 type ChatTask = Extract<InferenceTask, { kind: 'chat' }>;
@@ -11,12 +18,14 @@ function shown({ processor }: VisionLanguageModel, image: RgbImage): RgbImage {
   return processor.views === null ? image : fixedViews(image, { ...processor.views, count: 1 })[0]!;
 }
 
-/** Answers conversations together. Their texts can hold no control token. */
+/**
+ * Answers conversations together, or one of them in pieces as they are made. Their texts can hold no control token.
+ */
 export async function answerChats(
   model: VisionLanguageModel,
   { conversations, options }: ChatTask,
   signal: AbortSignal,
-  emit: (delta: ChatDelta) => void,
+  emit: (text: string) => void,
 ): Promise<ChatAnswer[]> {
   const prompts = conversations.map(({ turns, images }) =>
     conversationSequence(
@@ -25,22 +34,47 @@ export async function answerChats(
       images.map((image) => preprocess(shown(model, image), model.processor)),
     ),
   );
-  const drawn = await generate(model, prompts, {
-    maxNewTokens: options.maxNewTokens,
-    temperature: options.temperature,
-    topP: options.topP,
-    rng: new Rng(options.seed).fork('chat'),
-    signal,
-  });
-  return drawn.map(([completion], i): ChatAnswer => {
-    const { text, finishReason, tokenIds } = completion!;
-    emit({ conversation: i, text });
+  const completions = options.stream
+    ? [await inPieces(model, prompts[0]!, options, signal, emit)]
+    : (await generate(model, prompts, { ...samplingOf(options), signal })).map(([completion]) => completion!);
+  return completions.map((completion, i): ChatAnswer => {
+    const { text, finishReason, tokenIds } = completion;
     return {
       text,
       finishReason,
       promptTokens: prompts[i]!.tokenIds.length,
       completionTokens: tokenIds.length,
-      result: readCompletion(completion!),
+      result: readCompletion(completion),
     };
   });
+}
+
+const samplingOf = ({ seed, maxNewTokens, temperature, topP }: ChatOptions): GenerateOptions => ({
+  maxNewTokens,
+  temperature,
+  topP,
+  rng: new Rng(seed).fork('chat'),
+});
+
+/** Greedy answers come a few tokens at a time, drawn ones in one piece. */
+async function inPieces(
+  model: VisionLanguageModel,
+  prompt: Sequence,
+  options: ChatOptions,
+  signal: AbortSignal,
+  emit: (text: string) => void,
+): Promise<Completion> {
+  if (options.temperature > 0) {
+    const [[completion]] = (await generate(model, [prompt], { ...samplingOf(options), signal })) as [
+      [Completion],
+    ];
+    emit(completion.text);
+    return completion;
+  }
+  const pieces = streamCompletion(model, prompt, { maxNewTokens: options.maxNewTokens, signal });
+  for (;;) {
+    const { done, value } = await pieces.next();
+    if (done) return value;
+    emit(value);
+  }
 }

@@ -21,10 +21,16 @@ interface Pending {
 export const threadModule = (name: string, base: string): URL =>
   new URL(`./${name}${base.endsWith('.ts') ? '.ts' : '.js'}`, base);
 
-const loaderFor = (entry: URL): string[] =>
-  entry.pathname.endsWith('.ts')
-    ? ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href]
-    : [];
+/** A thread of Node 20 takes no TypeScript as its first module, so from the sources a line of its own comes first. */
+function startWorker(entry: URL, workerData: unknown): Worker {
+  if (!entry.pathname.endsWith('.ts')) return new Worker(entry, { workerData });
+  const tsx = createRequire(import.meta.url)
+    .resolve('tsx/esm/api')
+    .replace(/\.cjs$/, '.mjs');
+  const [loader, module] = [pathToFileURL(tsx).href, entry.href].map((url) => JSON.stringify(url));
+  const code = `import(${loader}).then(({ register }) => { register(); return import(${module}); })`;
+  return new Worker(code, { eval: true, workerData, execArgv: [] });
+}
 
 /** A thread that answers tasks. When it ends unasked, whatever it held is rejected with WORKER_CRASHED. */
 export class TaskThread<Info> {
@@ -39,7 +45,7 @@ export class TaskThread<Info> {
   #gone = false;
 
   constructor(entry: URL, workerData: unknown) {
-    this.#worker = new Worker(entry, { workerData, execArgv: loaderFor(entry) });
+    this.#worker = startWorker(entry, workerData);
     let opened: (info: Info) => void;
     let refused: (error: unknown) => void;
     this.ready = new Promise<Info>((resolve, reject) => {

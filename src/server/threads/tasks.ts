@@ -1,5 +1,5 @@
 import type { RgbImage } from '../../core/index.ts';
-import type { InputOptions, ScoreImagesOptions, ScoreResult, ScoringMode } from '../../scoring/index.ts';
+import type { InputOptions, ScoreOptions, ScoreResult, ScoringMode } from '../../scoring/index.ts';
 
 /** What both kinds of thread are opened with. */
 export interface ThreadSettings {
@@ -29,9 +29,10 @@ export interface PreparedPicture {
   height: number;
 }
 
-export type ScoreOptions = Pick<
-  ScoreImagesOptions,
-  'mode' | 'temperature' | 'topP' | 'seed' | 'samples' | 'maxNewTokens'
+/** How a request wants its pictures scored. */
+export type ScoreQuestion = Pick<
+  ScoreOptions,
+  'mode' | 'temperature' | 'topP' | 'seed' | 'samples' | 'maxNewTokens' | 'explain' | 'distribution'
 >;
 
 export interface ChatOptions {
@@ -39,6 +40,8 @@ export interface ChatOptions {
   topP: number;
   seed: number;
   maxNewTokens: number;
+  /** The text is told as it is made. Such a conversation is answered alone. */
+  stream: boolean;
 }
 
 /** Parts of a conversation; each image part takes the next of the pictures. */
@@ -48,7 +51,7 @@ export interface ChatTurn {
 }
 
 export type InferenceTask =
-  | { kind: 'score'; images: RgbImage[]; options: ScoreOptions }
+  | { kind: 'score'; images: RgbImage[]; options: ScoreQuestion }
   | { kind: 'chat'; conversations: { turns: ChatTurn[]; images: RgbImage[] }[]; options: ChatOptions };
 
 export interface ChatAnswer {
@@ -58,12 +61,6 @@ export interface ChatAnswer {
   completionTokens: number;
   /** The answer read by the output contract. */
   result: ScoreResult;
-}
-
-/** Text that a conversation's answer has grown by. */
-export interface ChatDelta {
-  conversation: number;
-  text: string;
 }
 
 export interface ModelInfo {

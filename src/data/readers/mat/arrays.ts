@@ -27,15 +27,19 @@ export function readMatrix(element: Element, context: Context, depth = 0): MatVa
   if (element.type === MI.compressed) {
     return readMatrix(unpack(element.data, context.unpacking, littleEndian, file), context, depth + 1);
   }
-  if (element.type !== MI.matrix) throw broken(file, `there is an element of type ${element.type} where a matrix belongs`);
+  if (element.type !== MI.matrix)
+    throw broken(file, `there is an element of type ${element.type} where a matrix belongs`);
   // An empty cell is a matrix element without content.
   if (element.data.length === 0) return { name: '', dimensions: [0, 0], values: [] };
   const parts = new ElementReader(element.data, littleEndian, file);
   const kind = parts.uint32(parts.next().data, 0) & 0xff;
   const sizes = parts.next().data;
-  const dimensions = Array.from({ length: Math.floor(sizes.length / 4) }, (_, i) => parts.uint32(sizes, 4 * i));
+  const dimensions = Array.from({ length: Math.floor(sizes.length / 4) }, (_, i) =>
+    parts.uint32(sizes, 4 * i),
+  );
   const count = dimensions.reduce((product, size) => product * size, 1);
-  if (dimensions.length < 2 || count > MOST_VALUES) throw broken(file, `an array has the size ${dimensions.join(' x ')}`);
+  if (dimensions.length < 2 || count > MOST_VALUES)
+    throw broken(file, `an array has the size ${dimensions.join(' x ')}`);
   const name = parts.next().data.toString('latin1');
   if (kind === CLASS.cell) {
     const values: MatVariable['values'] = [];
@@ -45,7 +49,8 @@ export function readMatrix(element: Element, context: Context, depth = 0): MatVa
   if (kind === CLASS.char) return { name, dimensions, values: textRows(parts.next(), dimensions, context) };
   if (kind < CLASS.firstNumeric || kind > CLASS.lastNumeric) return null;
   const values = numbers(parts.next(), context);
-  if (values.length !== count) throw broken(file, `${name} has ${values.length} values, its size says ${count}`);
+  if (values.length !== count)
+    throw broken(file, `${name} has ${values.length} values, its size says ${count}`);
   return { name, dimensions, values };
 }
 
@@ -65,7 +70,10 @@ function textRows(element: Element, dimensions: readonly number[], context: Cont
     characters = numbers(element, context).map((code) => String.fromCodePoint(Math.min(code, 0x10ffff)));
   }
   if (characters.length !== rows * columns) {
-    throw broken(context.file, `a text has ${characters.length} characters, its size says ${rows} x ${columns}`);
+    throw broken(
+      context.file,
+      `a text has ${characters.length} characters, its size says ${rows} x ${columns}`,
+    );
   }
   return Array.from({ length: rows }, (_, row) =>
     Array.from({ length: columns }, (__, column) => characters[column * rows + row])

@@ -61,7 +61,8 @@ export class ElementReader {
     // The small form keeps up to 4 bytes in the tag itself: length in the upper half, type in the lower.
     if (tag >>> 16 !== 0) {
       const length = tag >>> 16;
-      if (length > 4 || this.#at + 8 > this.#bytes.length) throw broken(this.#name, 'a small element has a false length');
+      if (length > 4 || this.#at + 8 > this.#bytes.length)
+        throw broken(this.#name, 'a small element has a false length');
       const data = this.#bytes.subarray(this.#at + 4, this.#at + 4 + length);
       this.#at += 8;
       return { type: tag & 0xffff, data };
@@ -69,7 +70,10 @@ export class ElementReader {
     const length = this.uint32(this.#bytes, this.#at + 4);
     const start = this.#at + 8;
     if (length > this.#bytes.length - start) {
-      throw broken(this.#name, `an element says it has ${length} bytes, ${this.#bytes.length - start} are left`);
+      throw broken(
+        this.#name,
+        `an element says it has ${length} bytes, ${this.#bytes.length - start} are left`,
+      );
     }
     // Compressed elements alone are not padded to 8 bytes.
     this.#at = start + (tag === MI.compressed ? length : Math.ceil(length / 8) * 8);

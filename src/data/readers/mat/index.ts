@@ -7,16 +7,15 @@ import { broken, ElementReader, LARGEST_UNPACKED } from './elements.ts';
 const HEADER_BYTES = 128;
 
 /**
- * The vectors of a Matlab file (level 5: versions 5 to 7, compressed or not) as columns: every variable of one
- * length is a column of its name, and the longest length that several or one of them share gives the rows.
- * Numbers, text and cells of either are read; other classes are left out. Sizes are checked before they are used.
+ * The vectors of a Matlab file (level 5: versions 5 to 7, compressed or not) as columns of their names; the longest
+ * vectors are taken, as label files have one entry an image. Numbers, text and cells of either are read, other
+ * classes are left out. Sizes are checked against the bytes that are there before they are used.
  */
 export async function readMat(path: string): Promise<TableContent> {
   const variables = matVariables(await bytesOf(path), path);
-  const length = variables.reduce((most, { values }) => Math.max(most, values.length), 0);
-  const columns = variables.filter(({ values, dimensions }) => {
-    return values.length === length && dimensions.filter((size) => size > 1).length <= 1;
-  });
+  const vectors = variables.filter(({ dimensions }) => dimensions.filter((size) => size > 1).length <= 1);
+  const length = vectors.reduce((most, { values }) => Math.max(most, values.length), 0);
+  const columns = vectors.filter(({ values }) => values.length === length);
   if (columns.length === 0 || length === 0) {
     throw new InputError(`${path} holds no vector`, {
       hint: `its variables are ${variables.map(({ name, dimensions }) => `${name} (${dimensions.join(' x ')})`).join(', ') || '(none)'}`,
@@ -53,7 +52,8 @@ export function matVariables(bytes: Buffer, name: string): MatVariable[] {
     });
   }
   const mark = bytes.toString('latin1', 126, 128);
-  if (bytes.length < HEADER_BYTES || (mark !== 'IM' && mark !== 'MI')) throw broken(name, 'it has no level 5 header');
+  if (bytes.length < HEADER_BYTES || (mark !== 'IM' && mark !== 'MI'))
+    throw broken(name, 'it has no level 5 header');
   const littleEndian = mark === 'IM';
   const context = { littleEndian, unpacking: { left: LARGEST_UNPACKED }, file: name };
   const reader = new ElementReader(bytes.subarray(HEADER_BYTES), littleEndian, name);
