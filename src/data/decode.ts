@@ -1,6 +1,7 @@
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { asStorageError, InputError, type RgbImage } from '../core/index.ts';
+import { decodeBmp, isBmp } from './decode-bmp.ts';
 
 export interface DecodeOptions {
   /** Largest allowed width times height, default 268,402,689 (16383 x 16383). */
@@ -21,6 +22,7 @@ export async function decodeImage(input: string | Buffer, options: DecodeOptions
   const name = options.name ?? (typeof input === 'string' ? input : 'image');
   const pixelLimit = options.pixelLimit ?? DEFAULT_PIXEL_LIMIT;
   const start = await startOf(input, name);
+  if (isBmp(start)) return decodeBmp(await bytesOf(input, name), name, pixelLimit);
   try {
     const { data, info } = await sharp(input, { limitInputPixels: pixelLimit, failOn: 'error', pages: 1 })
       .autoOrient()
@@ -31,6 +33,15 @@ export async function decodeImage(input: string | Buffer, options: DecodeOptions
     return { data: asRgb(data, info.channels), width: info.width, height: info.height };
   } catch (error) {
     throw asInputError(error, name, pixelLimit, start);
+  }
+}
+
+async function bytesOf(input: string | Buffer, name: string): Promise<Buffer> {
+  if (typeof input !== 'string') return input;
+  try {
+    return await readFile(input);
+  } catch (error) {
+    throw asStorageError(error, `reading image ${name}`);
   }
 }
 
@@ -64,7 +75,6 @@ async function readStart(path: string, name: string): Promise<Buffer> {
 
 /** Formats that people have and that cannot be read, by their first bytes. */
 function unsupportedFormat(start: Buffer): string | undefined {
-  if (start.toString('latin1', 0, 2) === 'BM') return 'BMP';
   if (/^ftyp(hei|hev|mif1)/.test(start.toString('latin1', 4, 12))) return 'HEIC';
   return undefined;
 }
@@ -91,7 +101,7 @@ function asInputError(error: unknown, name: string, pixelLimit: number, start: B
   const unsupported = unsupportedFormat(start);
   if (unsupported !== undefined) {
     return new InputError(`${name} is a ${unsupported} file, which is not supported`, {
-      hint: 'convert it to PNG; allowed are JPEG, PNG, WebP, TIFF, GIF, AVIF and SVG',
+      hint: 'convert it to PNG; allowed are JPEG, PNG, WebP, TIFF, GIF, AVIF, BMP and SVG',
       cause: error,
     });
   }

@@ -153,8 +153,7 @@ describe('decodeImage refuses', () => {
   });
 
   it.each([
-    // Headers by hand: BITMAPFILEHEADER, and an ISO base media file of brand heic.
-    ['BMP', Buffer.from('BM\x1a\x04\x00\x00\x00\x00\x00\x00\x36\x04\x00\x00\x28\x00', 'latin1')],
+    // A header by hand: an ISO base media file of brand heic.
     ['HEIC', Buffer.from('\x00\x00\x00\x18ftypheic\x00\x00\x00\x00heic', 'latin1')],
   ])('%s, by name', async (format, bytes) => {
     const path = join(folder, `picture.${format}`);
