@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import {
   ConfigError,
@@ -27,6 +28,7 @@ export const imagePath = (folder: string, record: Pick<ImageRecord, 'image'>): s
  */
 export async function loadDataset(folder: string): Promise<Dataset> {
   const path = join(folder, RECORDS_FILE);
+  await requireDatasetFolder(folder);
   const records = await readAllJsonl(path, imageRecordSchema);
   if (records.length === 0) throw new InputError(`${path} holds no images`);
   const ids = new Set<string>();
@@ -44,6 +46,19 @@ export async function loadDataset(folder: string): Promise<Dataset> {
     splitOfGroup.set(group, split);
   }
   return { folder, records, images: records.map((record) => imagePath(folder, record)) };
+}
+
+/** Tells a folder that is no data set from one whose records cannot be read. */
+async function requireDatasetFolder(folder: string): Promise<void> {
+  try {
+    await access(join(folder, RECORDS_FILE));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return;
+    throw new InputError(`${folder} is no data set folder: it has no ${RECORDS_FILE}`, {
+      hint: 'make one with q-ponder data import (your own images) or q-ponder data synth (generated ones)',
+      cause: error,
+    });
+  }
 }
 
 export const recordsOf = ({ records }: Pick<Dataset, 'records'>, split: Split): ImageRecord[] =>

@@ -96,6 +96,14 @@ it('hands over what was made of each picture', async () => {
   expect(images.map(({ data }) => data[0])).toEqual([11, 21]);
 });
 
+it('a folder that is no data set is an InputError that says how to make one', async () => {
+  await expect(loadDataset(join(folder, 'nowhere'))).rejects.toMatchObject({
+    code: 'INPUT',
+    message: `${join(folder, 'nowhere')} is no data set folder: it has no records.jsonl`,
+    hint: expect.stringContaining('q-ponder data import'),
+  });
+});
+
 describe('work in parallel', () => {
   const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
