@@ -17,8 +17,8 @@ import {
 } from '../model/index.ts';
 import { NonFiniteGuard } from '../rl/index.ts';
 import { type ColdStartRow, coldStartRowSchema } from '../teacher/index.ts';
+import { bucketed } from './bucketed.ts';
 import { restoreStage, saveStage } from './checkpointing.ts';
-import { chunk } from './chunk.ts';
 import type { ColdStartConfig } from './cold-start.config.ts';
 import { DataOrder } from './data-order.ts';
 import { type Examples, loadExamples } from './examples.ts';
@@ -214,7 +214,7 @@ function responseLosses(
     return appendTokens(question, [...tokenizer.encode(row.response), end], 'action');
   });
   const scoreOf = new Map(lessons.map(({ row, image }) => [image, row.score!]));
-  const parts = chunk(sequences, microBatch).map((part) => collate(part, model.config));
+  const parts = bucketed(sequences, microBatch).map((part) => collate(part, model.config));
   const tokens = parts.reduce((sum, part) => sum + part.actions.count, 0);
   return parts.map((batch) => () => {
     const imageEmbeddings = encodeImages(model, batch.images)!;
