@@ -41,6 +41,13 @@ export function hasContractTags(text: string): boolean {
   return parts.length === 2 && parts.every((part) => part.trim() !== '' && !TAG.test(part));
 }
 
+/** What stands in the first closed think block. Searched, not matched: a pattern would take quadratic time on many opening tags. */
+function firstThought(text: string): string | undefined {
+  const start = text.indexOf('<think>');
+  const end = start < 0 ? -1 : text.indexOf('</think>', start);
+  return end < 0 ? undefined : text.slice(start + '<think>'.length, end);
+}
+
 function numberIn(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   return typeof value === 'string' && NUMBER.test(value.trim()) ? Number(value) : undefined;
@@ -71,7 +78,7 @@ function lastAnswer(text: string): { content: string } | { problem: string } {
 
 /** Reads an output. Never throws: whatever a model wrote has an answer here. */
 export function parseAnswer(text: string): ParsedAnswer {
-  const thought = /<think>([\s\S]*?)<\/think>/.exec(text)?.[1]?.trim();
+  const thought = firstThought(text)?.trim();
   const reasoning = thought ? { reasoning: thought } : {};
   const answer = lastAnswer(text);
   if ('problem' in answer) {

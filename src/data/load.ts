@@ -22,11 +22,19 @@ export interface Dataset {
 export const imagePath = (folder: string, record: Pick<ImageRecord, 'image'>): string =>
   isAbsolute(record.image) ? record.image : join(folder, record.image);
 
+export interface LoadOptions {
+  /** The splits are not used, because new ones are to be drawn: a group may lie in two. Default false. */
+  ignoreSplits?: boolean;
+}
+
 /**
  * Reads a data set folder's records.jsonl. Bad rows, repeated ids and groups that lie in two splits are
  * InputErrors; the images themselves are not opened.
  */
-export async function loadDataset(folder: string): Promise<Dataset> {
+export async function loadDataset(
+  folder: string,
+  { ignoreSplits = false }: LoadOptions = {},
+): Promise<Dataset> {
   const path = join(folder, RECORDS_FILE);
   await requireDatasetFolder(folder);
   const records = await readAllJsonl(path, imageRecordSchema);
@@ -38,7 +46,7 @@ export async function loadDataset(folder: string): Promise<Dataset> {
       throw new InputError(`${path} holds the id ${id} twice`, { hint: 'give every image its own id' });
     ids.add(id);
     const other = splitOfGroup.get(group) ?? split;
-    if (other !== split) {
+    if (other !== split && !ignoreSplits) {
       throw new InputError(`${path}: group ${group} lies in both ${other} and ${split}`, {
         hint: 'images of one scene must share a split, or the test would know what was trained on',
       });

@@ -5,12 +5,16 @@ import { RATER_MODEL } from './raters.ts';
 const share = z.number().min(0).max(1);
 const count = z.number().int().min(0).max(1_000_000);
 
+/** A type or level named twice would give two images one id. */
+const isDistinct = (values: readonly (string | number)[]): boolean => new Set(values).size === values.length;
+
 const fromSchema = z
   .strictObject({
     folder: z.string().min(1).describe('pristine photographs; each is kept and distorted'),
     types: z
       .array(z.enum(SYNTHESIZED_DISTORTIONS))
       .min(1)
+      .refine(isDistinct, { error: 'names a type twice' })
       .optional()
       .describe('distortion types; default those of distortionSet, or kadid25'),
     typesPerPhotograph: z
@@ -22,6 +26,7 @@ const fromSchema = z
     levels: z
       .array(z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4), z.literal(5)]))
       .min(1)
+      .refine(isDistinct, { error: 'names a level twice' })
       .default([1, 2, 3, 4, 5]),
     longestEdge: z
       .number()

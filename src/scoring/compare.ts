@@ -48,18 +48,38 @@ export function compareResults(
   };
 }
 
-/** Modes that say nothing about their doubt, in whose place `compare` takes `expected` unless it is asked not to. */
+/** Modes that say nothing about their doubt, in whose place a comparison takes `expected` unless it is asked not to. */
 const CERTAIN: readonly ScoringMode[] = ['greedy', 'good-poor'];
 
-/** Scores two pictures in one pass and compares them. */
+/**
+ * How each of two pictures is scored for a comparison, wherever it is made: with its distribution, in the mode asked
+ * for, else in the `usual` one, or `expected` in place of one that cannot tell how sure it is. `sampled` draws for b
+ * at the next place of a series: with the numbers drawn for a, the two would not be independent.
+ */
+export function comparisonOptions<T extends Pick<ScoreOptions, 'mode' | 'firstIndex'>>(
+  options: T,
+  usual: ScoringMode,
+): { a: Compared<T>; b: Compared<T> } {
+  const mode = options.mode ?? (CERTAIN.includes(usual) ? 'expected' : usual);
+  const a: Compared<T> = { ...options, mode, distribution: true };
+  return { a, b: mode === 'sampled' ? { ...a, firstIndex: (options.firstIndex ?? 0) + 1 } : a };
+}
+
+type Compared<T> = T & { mode: ScoringMode; distribution: true; firstIndex?: number };
+
+/** Scores two pictures, in one pass where nothing is drawn, and compares them. An error names the picture it is about. */
 export async function comparePictures(
   a: Picture,
   b: Picture,
   context: ScoringContext,
   options: ScoreOptions = {},
 ): Promise<Comparison> {
-  const mode = options.mode ?? (CERTAIN.includes(context.mode) ? 'expected' : context.mode);
-  const scores = await scoreList([a, b], context, { ...options, mode, distribution: true });
+  const settings = comparisonOptions(options, context.mode);
+  // What is drawn depends on what is drawn beside it: a picture alone is scored as `score` scores it.
+  const scores =
+    settings.a.mode === 'sampled'
+      ? [...(await alone('a', a, context, settings.a)), ...(await alone('b', b, context, settings.b))]
+      : await scoreList([a, b], context, settings.a, ['picture a', 'picture b']);
   const [first, second] = scores as [Score, Score];
   const compared = compareResults(first, second);
   const shown = (score: Score): Score => {
@@ -68,3 +88,6 @@ export async function comparePictures(
   };
   return { ...compared, a: shown(first), b: shown(second) };
 }
+
+const alone = (name: 'a' | 'b', picture: Picture, context: ScoringContext, options: ScoreOptions) =>
+  scoreList([picture], context, options, [`picture ${name}`]);

@@ -1,4 +1,4 @@
-export { type Comparison, compareResults } from './compare.ts';
+export { type Comparison, compareResults, comparisonOptions } from './compare.ts';
 export * from './default-model.ts';
 export * from './expected-score.ts';
 export {
@@ -27,7 +27,7 @@ export {
   scoreImages,
   viewCount,
 } from './score-images.ts';
-export type { BatchOptions } from './score-many.ts';
+export { type BatchOptions, namedError } from './score-many.ts';
 export type { ScoreEvent } from './score-stream.ts';
 export * from './scorer.ts';
 export { streamCompletion } from './stream-completion.ts';

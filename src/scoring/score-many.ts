@@ -59,17 +59,35 @@ async function open(
   return { index, image, openMs: performance.now() - startedAt };
 }
 
-/** All or nothing: the first picture that cannot be opened is the error. */
+/** The same InputError with the picture that it is about; of any other error its own words must do. */
+export function namedError(error: unknown, name: string): unknown {
+  if (!(error instanceof InputError)) return error;
+  return new InputError(`${name}: ${error.message}`, {
+    cause: error,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+  });
+}
+
+/**
+ * All or nothing: the first picture that cannot be opened is the error, by its name or its place where there are
+ * several.
+ */
 export async function scoreList(
   inputs: readonly Picture[],
   context: ScoringContext,
   given: ScoreOptions | undefined,
+  names: readonly string[] = [],
 ): Promise<Score[]> {
   context.requireOpen();
   const options = settle(given, context);
   const opened: Opened[] = [];
   for (const [index, input] of inputs.entries()) {
-    opened.push(await open(input, index, context, options.signal));
+    try {
+      opened.push(await open(input, index, context, options.signal));
+    } catch (error) {
+      if (options.signal?.aborted || (inputs.length === 1 && names.length === 0)) throw error;
+      throw namedError(error, names[index] ?? `picture ${index + 1} of ${inputs.length}`);
+    }
   }
   return scoreOpened(opened, context, options);
 }

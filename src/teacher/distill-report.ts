@@ -14,6 +14,8 @@ export interface FailedQuestion {
   reason: string;
   /** Of a failure of a remote model, its stable name. */
   kind: RemoteReason | null;
+  /** How to mend it, where the error says. */
+  hint: string | null;
 }
 
 export interface DistillReport extends FilterSummary {

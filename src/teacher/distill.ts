@@ -4,6 +4,7 @@ import {
   InputError,
   makeFolder,
   type Progress,
+  QPonderError,
   RemoteError,
   silentProgress,
   writeFileAtomic,
@@ -37,6 +38,8 @@ export interface DistillOptions {
   maxFailureShare?: number;
   /** Files to write; nothing is written without. */
   output?: { accepted: string; rejected: string; report: string; unselected?: string };
+  /** After `output` is written and before too many failures are thrown: for files that go with it. */
+  onWritten?: (made: Distillation) => Promise<void>;
   /** Folder for the journal of answers: asks nothing that is in it, and can be continued. Default: memory alone. */
   journal?: string;
   progress?: Progress;
@@ -141,10 +144,12 @@ async function distillInto(
     }
     await writeFileAtomic(output.report, `${JSON.stringify(report, null, 2)}\n`);
   }
+  const made: Distillation = { rows: selected, rejected, unselected: others, report, stoppedBy };
+  await options.onWritten?.(made);
   if (stoppedBy === undefined) {
     requireAnswers(teacher, failed, slots.length, options.maxFailureShare ?? 0.05);
   }
-  return { rows: selected, rejected, unselected: others, report, stoppedBy };
+  return made;
 }
 
 /** Most prompts are the same for every record: those are rendered once. */
@@ -203,7 +208,8 @@ async function askInWaves(
         },
         onFailure: ({ record, sample }, reason, error) => {
           const kind = error instanceof RemoteError ? error.reason : null;
-          failed.push({ id: record.id, sample, reason, kind });
+          const hint = error instanceof QPonderError ? (error.hint ?? null) : null;
+          failed.push({ id: record.id, sample, reason, kind, hint });
           show();
         },
       });
@@ -230,5 +236,7 @@ function requireAnswers(
       hint: 'the same command asks only these again; the answers that came are kept',
     });
   }
-  throw new InputError(message, { hint: 'mend the teacher or raise maxFailureShare' });
+  throw new InputError(message, {
+    hint: `${first.hint ?? 'mend the cause'}; or raise maxFailureShare to go on without these`,
+  });
 }

@@ -140,3 +140,8 @@ describe.runIf(present)('recorded outputs of other models', () => {
     expect(rows.some(({ text }) => parseAnswer(text).wellFormed)).toBe(false);
   });
 });
+
+it('a hostile text of a million opening tags is read at once: its reasoning is absent', () => {
+  const parsed = parseAnswer('<think>'.repeat(1_000_000));
+  expect([parsed.status, parsed.reasoning]).toEqual(['unparsable', undefined]);
+});

@@ -160,3 +160,12 @@ describe('a distortion set', () => {
     );
   });
 });
+
+it('refuses types and levels named twice, which would give two images one id', () => {
+  const places = (from: object): string[] => {
+    const parsed = synthesisConfigSchema.safeParse({ output: 'x', from: { folder: 'y', ...from } });
+    return (parsed.error?.issues ?? []).map(({ path }) => path.join('.'));
+  };
+  expect(places({ types: ['jpeg', 'jpeg'], levels: [1, 2, 1] })).toEqual(['from.types', 'from.levels']);
+  expect(places({ types: ['jpeg', 'haze'], levels: [2, 1] })).toEqual([]);
+});

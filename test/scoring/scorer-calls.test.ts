@@ -313,6 +313,35 @@ describe('compare', () => {
     const asked = await greedy.compare(files[0]!, files[1]!, { mode: 'greedy' });
     expect(asked).toMatchObject({ a: { mode: 'greedy' }, probability: null });
   });
+
+  it('sampled: a is what score gives, b is drawn by other numbers', async () => {
+    const asked = { mode: 'sampled', samples: 4, seed: 3 } as const;
+    const alone = await scorer.score(files[0]!, asked);
+    const next = await scorer.score(files[0]!, { ...asked, firstIndex: 1 });
+    const { a, b } = await scorer.compare(files[0]!, files[0]!, asked);
+    expect(steady(a)).toEqual(steady(alone));
+    expect(steady(b)).toEqual(steady(next));
+    expect(b.samples).not.toEqual(a.samples);
+  });
+});
+
+describe('an error about one of several pictures says which', () => {
+  it('of a comparison', async () => {
+    const bytes = await readFile(broken);
+    for (const mode of ['expected', 'sampled'] as const) {
+      await expect(scorer.compare(files[0]!, bytes, { mode })).rejects.toMatchObject({
+        code: 'INPUT',
+        message: expect.stringMatching(/^picture b: image is broken/),
+        hint: expect.stringContaining('damaged'),
+      });
+    }
+  });
+
+  it('of a list, by its place', async () => {
+    const empty = Buffer.alloc(0);
+    await expect(scorer.scoreBatch([files[0]!, empty])).rejects.toThrow(/^picture 2 of 2: .*empty/);
+    await expect(scorer.score(empty)).rejects.toThrow(/^image is empty/);
+  });
 });
 
 describe('pictures of unusual shape', () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createScorer, type Scorer } from '../../src/scoring/index.ts';
+import { answerAlone } from '../../src/server/http/reward-routes.ts';
 import type { RunningServer } from '../../src/server/index.ts';
 import { BASE_MODEL, dataUrl, jpeg, noise, postBytes, postForm, postJson, start } from './server-fixture.ts';
 
@@ -74,6 +75,16 @@ describe('POST /v1/score', () => {
   });
 });
 
+it('refuses an option that a form gives twice', async () => {
+  const { status, body } = await postForm(`${server.url}/v1/score`, [
+    ['image', picture],
+    ['seed', '1'],
+    ['seed', '2'],
+  ]);
+  expect(status).toBe(400);
+  expect(body.error.message).toContain('the field seed is given several times');
+});
+
 describe('POST /v1/score/batch', () => {
   it('goes on past a bad picture and reports it', async () => {
     const other = await noise(56, 56, 2).png().toBuffer();
@@ -89,6 +100,30 @@ describe('POST /v1/score/batch', () => {
     expect(body.results[1]).toMatchObject({ index: 1, error: { code: 'INPUT' } });
     expect(body.results[2]).toMatchObject({ index: 2, error: { code: 'INPUT' } });
     expect(Math.abs(body.results[3].score - (await scorer.score(other)).score!)).toBeLessThan(1e-4);
+  });
+
+  it('goes on past pictures that are refused before they are looked at', async () => {
+    const form = await postForm(`${server.url}/v1/score/batch`, [
+      ['images', new Uint8Array(0)],
+      ['images', picture],
+    ]);
+    expect(form.body).toMatchObject({ scored: 1, failed: 1 });
+    expect(form.body.results[0]).toMatchObject({
+      error: { code: 'INPUT', message: expect.stringContaining('empty') },
+    });
+    const images = ['http://127.0.0.1/a.png', '', 'file:///etc/passwd', dataUrl(picture)];
+    const { status, body } = await postJson(`${server.url}/v1/score/batch`, { images });
+    expect([status, body.scored, body.failed]).toEqual([200, 1, 3]);
+    expect(body.results.map(({ error }: { error?: { code: string } }) => error?.code)).toEqual([
+      'INPUT',
+      'INPUT',
+      'INPUT',
+      undefined,
+    ]);
+    expect(body.results[2].error.message).toContain('neither base64 nor a data URL');
+    const rewards = await postJson(`${server.url}/v1/rewards`, { images });
+    expect(rewards.body.missing.map(({ index }: { index: number }) => index)).toEqual([0, 1, 2]);
+    expect(Math.abs(rewards.body.rewards[3] - (expected - 1) / 4)).toBeLessThan(1e-4);
   });
 
   it('takes a list in JSON', async () => {
@@ -111,6 +146,53 @@ describe('POST /v1/compare', () => {
     expect(Math.abs(body.probability - library.probability!)).toBeLessThan(1e-3);
     expect(body.a).not.toHaveProperty('distribution');
   });
+
+  it('draws what the library draws, other numbers for each of the two', async () => {
+    const asked = { mode: 'sampled', samples: 3, seed: 5, maxNewTokens: 12 } as const;
+    const library = await scorer.compare(picture, picture, asked);
+    const { body } = await postJson(`${server.url}/v1/compare`, {
+      a: dataUrl(picture),
+      b: dataUrl(picture),
+      ...asked,
+    });
+    expect([body.a.text, body.b.text]).toEqual([library.a.text, library.b.text]);
+    expect(body.a.text).not.toBe(body.b.text);
+    expect(body.provenance.mode).toBe('sampled');
+  });
+
+  it('of a server whose usual mode says nothing about its doubt is made in expected, as in the library', async () => {
+    const doubtless = await start({ settings: { mode: 'good-poor' } });
+    const body = { a: dataUrl(picture), b: dataUrl(picture), maxNewTokens: 4 };
+    const compared = await postJson(`${doubtless.url}/v1/compare`, body);
+    const asked = await postJson(`${doubtless.url}/v1/compare`, { ...body, mode: 'good-poor' });
+    await doubtless.stop();
+    expect([compared.body.a.mode, compared.body.provenance.mode]).toEqual(['expected', 'expected']);
+    expect([asked.body.a.mode, asked.body.probability]).toEqual(['good-poor', null]);
+  });
+
+  it.each([
+    ['a cut picture', () => picture.subarray(0, 300)],
+    ['an empty one', () => new Uint8Array(0)],
+  ])('says which of the two is %s', async (_what, bad) => {
+    const { status, body } = await postForm(`${server.url}/v1/compare`, [
+      ['a', picture],
+      ['b', bad()],
+    ]);
+    expect(status).toBe(422);
+    expect(body.error.message).toMatch(/^picture b: /);
+  });
+
+  it.each([
+    [['a', 'a'], /field a is given several times/],
+    [['b', 'image'], /lacks a and b/],
+  ])('the fields %j are no pair', async (names, message) => {
+    const { status, body } = await postForm(
+      `${server.url}/v1/compare`,
+      names.map((name) => [name, picture] as const),
+    );
+    expect(status).toBe(400);
+    expect(body.error.message).toMatch(message);
+  });
 });
 
 describe('POST /v1/rewards', () => {
@@ -130,6 +212,16 @@ describe('POST /v1/rewards', () => {
     expect(body.scores[0]).toBeCloseTo(1.3 / 1.4, 12);
     expect(body.extra_logs.accuracy).toBeCloseTo(0.45, 12);
     expect(body.missing).toEqual([]);
+  });
+
+  it('takes time in proportion to what a stranger sends', () => {
+    const spaces = ' '.repeat(1_000_000);
+    const tokens = '<|im_end|>'.repeat(100_000);
+    // In the square of their length these would take hours.
+    expect(answerAlone(`${spaces}x`, '')).toBe('x');
+    expect(answerAlone(`x${spaces}${tokens}y`, '')).toHaveLength(2_000_002);
+    expect(answerAlone(`x${spaces}${tokens}${spaces}<|endoftext|>`, '')).toBe('x');
+    expect(answerAlone('a < b |>', '')).toBe('a < b |>');
   });
 
   it('rewards pictures by their score, null for one without', async () => {

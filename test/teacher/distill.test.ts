@@ -8,6 +8,7 @@ import {
   coldStartRowSchema,
   createOracleTeacher,
   createTemplateTeacher,
+  type Distillation,
   distill,
   filterConfigSchema,
   levelFitsScore,
@@ -138,8 +139,21 @@ describe('distill', () => {
       return good;
     });
     const records = [record({ id: 'a' }), record({ id: 'b' })];
-    await expect(distill(records, teacher, filters, { prompt, output })).rejects.toThrow(InputError);
+    const before: number[] = [];
+    const onWritten = async ({ report }: Distillation): Promise<void> => {
+      before.push(report.accepted);
+    };
+    const asked = distill(records, teacher, filters, { prompt, output, onWritten });
+    await expect(asked).rejects.toThrow(InputError);
     expect(await readAllJsonl(output.accepted, coldStartRowSchema)).toHaveLength(1);
+    // What is written with it (report.md, the manifest) must not be left over from an earlier run.
+    expect(before).toEqual([1]);
+  });
+
+  it('says how to mend what kept the teacher from answering', async () => {
+    const { distortions: _, ...photograph } = record();
+    const asked = distill([photograph], createOracleTeacher(), filters, { prompt });
+    await expect(asked).rejects.toMatchObject({ hint: expect.stringContaining('use the template teacher') });
   });
 
   it('makes an empty report from no records', async () => {

@@ -3,8 +3,12 @@ import type { Stage } from '../stage-command.ts';
 
 export const dataSplitStage: Stage<SplitConfig> = {
   schema: splitConfigSchema,
-  async run(config, { print }) {
+  async run(config, { progress, print }) {
     const { output, images, bundles, splits } = await splitDataset(config);
+    const distinct = new Set(splits.map(({ sha256 }) => sha256)).size;
+    if (distinct < splits.length) {
+      progress.note(`only ${distinct} of the ${splits.length} splits differ: there are ${bundles} groups`);
+    }
     print(`${output}: ${splits.length} split(s) of ${images} images in ${bundles} groups`);
     for (const { folder, sha256, counts, meanMos } of splits) {
       const parts = SPLITS.filter((split) => counts[split] > 0).map((split) => {

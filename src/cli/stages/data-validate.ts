@@ -32,6 +32,10 @@ export const dataValidateStage: Stage<ValidateConfig> = {
   },
 };
 
+/** Ids and names are anybody's: what would steer the terminal or begin a line is shown as JSON writes it. */
+export const printable = (text: string): string =>
+  text.replaceAll(/\p{Cc}|\p{Cf}/gu, (one) => `\\u${one.codePointAt(0)!.toString(16).padStart(4, '0')}`);
+
 function summaryOf(report: ValidationReport): string {
   const { images, decoded, seconds, labels, splits, direction } = report;
   const parts = Object.entries(splits).map(([split, count]) => `, ${split} ${count}`);
@@ -50,7 +54,7 @@ function summaryOf(report: ValidationReport): string {
     const kind = name as FindingKind;
     lines.push(`${severityOf(kind)}: ${FINDING_TITLES[kind]}: ${count}`);
     const found = report.findings.filter((finding) => finding.kind === kind);
-    for (const { message } of found.slice(0, SHOWN)) lines.push(`  ${message}`);
+    for (const { message } of found.slice(0, SHOWN)) lines.push(`  ${printable(message)}`);
     if (found.length > SHOWN) lines.push(`  and ${found.length - SHOWN} more`);
   }
   return lines.join('\n');

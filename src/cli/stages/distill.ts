@@ -1,5 +1,5 @@
-import { join } from 'node:path';
-import { InputError, RemoteError, writeFileAtomic } from '../../core/index.ts';
+import { join, resolve } from 'node:path';
+import { ConfigError, InputError, RemoteError, writeFileAtomic } from '../../core/index.ts';
 import { loadDataset, loadShippedPrompt, SPLITS } from '../../data/index.ts';
 import {
   type Distillation,
@@ -87,8 +87,8 @@ function stopOf({ stoppedBy, report }: Distillation): RemoteError | undefined {
   }
   const keyless = reason === 'authentication' && keyOfTeacher() === undefined;
   const hint = keyless
-    ? `put the key into the environment variable ${KEY_VARIABLE}: ${again}`
-    : `${stoppedBy.hint ?? 'mend the cause'}: ${again}`;
+    ? `put the key into the environment variable ${KEY_VARIABLE}; then ${again}`
+    : `${stoppedBy.hint ?? 'mend the cause'}; then ${again}`;
   return new RemoteError(`${message}; ${done}`, { reason, status, hint });
 }
 
@@ -98,6 +98,11 @@ export const distillStage: Stage<DistillConfig> & {
   schema: distillConfigSchema,
   async run(config, { progress, signal, print }) {
     const note = (line: string): void => progress.note(line);
+    if (resolve(config.output) === resolve(config.dataset)) {
+      throw new ConfigError(`the output folder is the data set folder ${config.dataset}`, {
+        hint: 'choose a folder of its own with --out',
+      });
+    }
     const records = await recordsOf(config, note);
     signal.throwIfAborted();
     const prompt = await loadShippedPrompt(config.prompt);
@@ -113,6 +118,7 @@ export const distillStage: Stage<DistillConfig> & {
       retryRejected: config.retryRejected,
       selection: config.selection,
       maxFailureShare: config.maxFailureShare,
+      onWritten: (written) => writeReports(written, teacher, records, config),
       output: {
         accepted: file('accepted.jsonl'),
         rejected: file('rejected.jsonl'),
@@ -123,7 +129,6 @@ export const distillStage: Stage<DistillConfig> & {
       progress,
       signal,
     });
-    await writeReports(made, teacher, records, config);
     printResult(made, config, print);
     const stop = stopOf(made);
     if (stop !== undefined) throw stop;

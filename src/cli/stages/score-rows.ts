@@ -72,7 +72,11 @@ export function textLines(
   { file, result, problem }: Row,
   widths: { score: number; level: number } = { score: 0, level: 0 },
 ): string[] {
-  if (result === null) return [`   -  unreadable  ${file}: ${problem}`];
+  if (result === null) {
+    // Most problems begin with the name of the file themselves.
+    const told = problem?.startsWith(file) ? problem : `${file}: ${problem}`;
+    return [`   -  unreadable  ${told}`];
+  }
   if (result.score === null) return [`   -  ${result.status}  ${file}: ${result.text}`];
   const level = (result.level ?? '').padEnd(widths.level);
   const lines = [`${scoreAndSpread(result).padEnd(widths.score)}  ${level}  ${file}`];

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { ConfigError, GateError, InputError } from '../../core/index.ts';
+import { ConfigError, GateError, InputError, type QPonderError } from '../../core/index.ts';
 import { createScorer, type Scorer } from '../../scoring/index.ts';
 import type { Stage, StageContext } from '../stage-command.ts';
 import { defaultModel } from './default-model.ts';
@@ -52,6 +52,7 @@ export const scoreStage: Stage<ScoreConfig> = {
     const scorer = await createScorer({ model: folder, mode: config.mode, prompt: config.prompt });
     note(`model: ${folder}`);
     context.progress.start('score', files.length);
+    context.progress.update(0);
     try {
       for await (const row of scoredRows(files, scorer, config, context.signal)) {
         await add(row);
@@ -82,10 +83,14 @@ async function* scoredRows(
     const file = readable[index]!;
     for (; files[next] !== file; next++) yield { ...files[next]!, result: null };
     next++;
-    yield { file: file.file, result: score, problem: error?.message ?? null };
+    yield { file: file.file, result: score, problem: error === null ? null : problemOf(error) };
   }
   for (; next < files.length; next++) yield { ...files[next]!, result: null };
 }
+
+/** As of a path that leads to no picture: what is wrong, and how to mend it. */
+const problemOf = ({ message, hint }: QPonderError): string =>
+  hint === undefined ? message : `${message}: ${hint}`;
 
 /** Rows for programs go out as they come; the table for people is sorted, so it goes out at the end, however it comes. */
 function printer({ json, csv }: ScoreConfig, { print }: StageContext) {
@@ -107,18 +112,25 @@ function printer({ json, csv }: ScoreConfig, { print }: StageContext) {
 
 function finish(rows: readonly Row[], { minScore }: ScoreConfig): void {
   const low =
-    minScore === null ? [] : rows.filter(({ result }) => result?.score != null && result.score < minScore);
+    minScore === null
+      ? []
+      : rows.filter(({ result }) => result?.score != null && !(result.score >= minScore));
   const unscored = rows.filter(({ result }) => result === null || result.score === null);
+  const below = `${low.length} of ${rows.length} images score below ${minScore}: ${firstOf(worstFirst(low))}`;
   if (unscored.length > 0) {
-    throw new InputError(
-      `${unscored.length} of ${rows.length} images have no score: ${unscored
-        .slice(0, 5)
-        .map(({ file }) => file)
-        .join(', ')}`,
-      {
-        hint: 'the lines above say why; the other scores stand',
-      },
-    );
+    const none = `${unscored.length} of ${rows.length} images have no score: ${firstOf(unscored)}`;
+    throw new InputError(low.length > 0 ? `${none}; ${below}` : none, {
+      hint: 'the lines above say why; the other scores stand',
+    });
   }
-  if (low.length > 0) throw new GateError(`${low.length} of ${rows.length} images score below ${minScore}`);
+  if (low.length > 0) throw new GateError(below);
 }
+
+const NAMED = 5;
+
+/** The names of the first few, and whether there are more. */
+const firstOf = (rows: readonly Row[]): string =>
+  [
+    ...rows.slice(0, NAMED).map(({ file }) => file),
+    ...(rows.length > NAMED ? [`and ${rows.length - NAMED} more`] : []),
+  ].join(', ');

@@ -37,5 +37,9 @@ export const splitConfigSchema = z
   .refine(({ rule, repeats }) => rule === 'group' || repeats === undefined || repeats === 1, {
     path: ['repeats'],
     error: 'the official split is one: leave repeats out',
+  })
+  .refine(({ rule, testShare, validationShare }) => rule === 'official' || testShare + validationShare > 0, {
+    path: ['testShare'],
+    error: 'testShare and validationShare are both 0: there is nothing to draw',
   });
 export type SplitConfig = z.infer<typeof splitConfigSchema>;

@@ -53,7 +53,10 @@ export function splitHash(records: readonly Pick<ImageRecord, 'id' | 'split'>[])
  */
 export async function splitDataset(config: SplitConfig): Promise<SplitReport> {
   await checkOwn(config.output);
-  const { folder, records, images } = await loadDataset(config.data);
+  const { folder, records, images } = await loadDataset(config.data, {
+    // Drawing anew is how a set whose splits leak is mended.
+    ignoreSplits: config.rule === 'group',
+  });
   const free = [...records.keys()].filter((i) => records[i]!.split !== 'cross');
   const members = free.map((i) => records[i]!);
   const bundles = bundlesOf(members);

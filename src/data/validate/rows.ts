@@ -97,11 +97,15 @@ function readRow(line: string, number: number, folder: string, findings: Finding
   }
   const fields = value as Record<string, unknown>;
   const id = nameOf(value, where);
+  const known = findings.length;
   checkLabel(fields, id, findings);
+  // A number that is out of range has a finding of its own; a label that is missing or no number at all has not.
+  const isLabelNamed = (name: string): boolean =>
+    findings.slice(known).some(({ message }) => message.startsWith(`${id} ${name} `));
   const parsed = imageRecordSchema.safeParse(value);
   for (const issue of parsed.success ? [] : parsed.error.issues) {
-    // Labels have findings of their own.
-    if (!['mos', 'mosStd'].includes(String(issue.path[0]))) {
+    const name = String(issue.path[0]);
+    if (!(['mos', 'mosStd'].includes(name) && isLabelNamed(name))) {
       findings.push(at('bad-row', id, `${issue.path.join('.') || '(row)'}: ${issue.message} (${where})`));
     }
   }

@@ -1,8 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { createIqaRubric, IQA_TERMS } from '../../env/index.ts';
-import type { EncodedPicture } from '../threads/tasks.ts';
 import { ApiError, toApiError } from './api-error.ts';
-import { pictureOfText } from './pictures.ts';
+import { type GivenPicture, orRefusal, pictureOfText } from './pictures.ts';
 import { parseJson } from './read-body.ts';
 import { type RequestScope, type RouteContext, withRequest } from './request-scope.ts';
 import { rewardsRequestSchema } from './schemas.ts';
@@ -16,6 +16,9 @@ export interface RewardsReply {
   extra_logs: Record<string, number>;
   missing: { index: number; reason: string }[];
 }
+
+/** Answers judged before other requests have their turn: milliseconds of work. */
+const ANSWERS_IN_A_ROW = 8;
 
 /**
  * POST /v1/rewards, in the form of OpenRLHF's remote reward models: `query`, `prompts` and `labels` in, `rewards`
@@ -32,7 +35,9 @@ export function rewardRoutes(context: RouteContext): Hono {
     withRequest(c, context, async (scope) => {
       const request = valid(schema, parseJson(scope.body));
       if (request.images !== undefined) {
-        const pictures = request.images.map((text) => pictureOfText(text, context.settings));
+        const pictures = await Promise.all(
+          request.images.map((text) => orRefusal(() => pictureOfText(text, context.settings))),
+        );
         const question = request.mode === undefined ? {} : { mode: request.mode };
         return c.json(await ofPictures(context, pictures, question, request.scale, scope));
       }
@@ -44,9 +49,10 @@ export function rewardRoutes(context: RouteContext): Hono {
       }
       const prompts = request.responses === undefined ? (request.prompts ?? []) : [];
       return c.json(
-        ofAnswers(
+        await ofAnswers(
           answers.map((text, i) => answerAlone(text, prompts[i] ?? '')),
           request.labels ?? [],
+          scope.signal,
         ),
       );
     }),
@@ -67,17 +73,24 @@ export function answerAlone(query: string, prompt: string): string {
   return answer;
 }
 
-/** Rewards of answers against opinion scores, by the default rubric. */
-export function ofAnswers(answers: readonly string[], labels: readonly number[]): RewardsReply {
+/** Rewards of answers against opinion scores, by the default rubric. Others are served between two answers. */
+export async function ofAnswers(
+  answers: readonly string[],
+  labels: readonly number[],
+  signal: AbortSignal,
+): Promise<RewardsReply> {
   if (labels.length !== answers.length) {
     throw new ApiError('BAD_REQUEST', `there are ${answers.length} answers and ${labels.length} labels`, {
       hint: 'send one mean opinion score in [1, 5] for each answer',
     });
   }
   const rubric = createIqaRubric();
-  const scored = answers.map((text, i) =>
-    rubric.scoreCompletion(text, { dataset: 'remote', mos: labels[i]! }),
-  );
+  const scored: ReturnType<typeof rubric.scoreCompletion>[] = [];
+  for (const [i, text] of answers.entries()) {
+    if (i % ANSWERS_IN_A_ROW === 0) await setImmediate();
+    signal.throwIfAborted();
+    scored.push(rubric.scoreCompletion(text, { dataset: 'remote', mos: labels[i]! }));
+  }
   const missing: RewardsReply['missing'] = [];
   const rewards = scored.map(({ total }, index) => {
     if (total.status === 'ok') return total.value;
@@ -105,7 +118,7 @@ export function ofAnswers(answers: readonly string[], labels: readonly number[])
 
 async function ofPictures(
   { service }: RouteContext,
-  pictures: readonly EncodedPicture[],
+  pictures: readonly GivenPicture[],
   question: Parameters<RouteContext['service']['score']>[1],
   scale: 'unit' | 'score',
   { signal }: RequestScope,
@@ -113,7 +126,10 @@ async function ofPictures(
   const leave = service.enter(pictures.length);
   try {
     const settled = await Promise.allSettled(
-      pictures.map((picture) => service.score(picture, question, signal)),
+      pictures.map(async (picture) => {
+        if (picture instanceof ApiError) throw picture;
+        return service.score(picture, question, signal);
+      }),
     );
     signal.throwIfAborted();
     const missing: RewardsReply['missing'] = [];

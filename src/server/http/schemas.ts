@@ -13,6 +13,9 @@ const flag = z.preprocess(
   z.boolean(),
 );
 
+/** Characters of an answer, or of a prompt with an answer behind it. */
+const LONGEST_ANSWER = 32_768;
+
 /** How pictures are scored; the same keys in a query string, in form fields and in JSON. */
 export const scoreOptionsShape = ({ newTokens, samples }: ServerLimits) => ({
   mode: z.enum(SCORING_MODES).optional().describe('how the score is read; the server’s default if absent'),
@@ -31,26 +34,42 @@ const picture = z
   .min(1)
   .describe('base64 of the file, a data URL, or an http(s) address where the server allows it');
 
+/** An empty text is one bad picture, not a bad request. */
+const pictures = (limits: ServerLimits) =>
+  z.array(z.string().describe(picture.description!)).min(1).max(limits.images);
+
 export const scoreRequestSchema = (limits: ServerLimits) =>
   z.strictObject({ image: picture, ...scoreOptionsShape(limits) });
 
 export const batchRequestSchema = (limits: ServerLimits) =>
-  z.strictObject({ images: z.array(picture).min(1).max(limits.images), ...scoreOptionsShape(limits) });
+  z.strictObject({ images: pictures(limits), ...scoreOptionsShape(limits) });
 
 export const compareRequestSchema = (limits: ServerLimits) =>
-  z.strictObject({ a: picture, b: picture, ...scoreOptionsShape(limits) });
+  z.strictObject({
+    a: picture,
+    b: picture,
+    ...scoreOptionsShape(limits),
+    mode: scoreOptionsShape(limits).mode.describe(
+      'how the scores are read; if absent, the server’s default, or expected where that says nothing about its doubt',
+    ),
+  });
 
 export const rewardsRequestSchema = (limits: ServerLimits) =>
   z
     .looseObject({
-      images: z.array(picture).min(1).max(limits.images).optional().describe('pictures to score'),
+      images: pictures(limits).optional().describe('pictures to score'),
       query: z
-        .array(z.string().max(100_000))
+        .array(z.string().max(LONGEST_ANSWER))
         .min(1)
         .max(1024)
         .optional()
         .describe('answers, or prompts with answers behind them'),
-      responses: z.array(z.string().max(100_000)).min(1).max(1024).optional().describe('answers alone'),
+      responses: z
+        .array(z.string().max(LONGEST_ANSWER))
+        .min(1)
+        .max(1024)
+        .optional()
+        .describe('answers alone'),
       prompts: z.array(z.string()).optional().describe('where given, cut off from the beginning of `query`'),
       labels: z
         .array(number(z.number().min(1).max(5)))

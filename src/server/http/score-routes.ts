@@ -1,10 +1,18 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { compareResults } from '../../scoring/index.ts';
+import { compareResults, comparisonOptions, namedError } from '../../scoring/index.ts';
 import type { ScoredPicture } from '../model-host.ts';
-import type { EncodedPicture, ScoreQuestion } from '../threads/tasks.ts';
+import type { ScoreQuestion } from '../threads/tasks.ts';
 import { ApiError, errorBody, toApiError } from './api-error.ts';
-import { bodyKind, type FormField, pictureOfField, pictureOfText, requireSize } from './pictures.ts';
+import {
+  bodyKind,
+  type FormField,
+  type GivenPicture,
+  orRefusal,
+  pictureOfField,
+  pictureOfText,
+  requireSize,
+} from './pictures.ts';
 import { parseJson, parseMultipart } from './read-body.ts';
 import { type RequestScope, type RouteContext, withRequest } from './request-scope.ts';
 import {
@@ -17,7 +25,7 @@ import { valid } from './valid.ts';
 
 /** Pictures of a request with what is asked about them. */
 interface Question {
-  pictures: EncodedPicture[];
+  pictures: GivenPicture[];
   options: ScoreQuestion;
 }
 
@@ -33,15 +41,25 @@ export function scoreRoutes(context: RouteContext): Hono {
   const fromQuery = (c: Context): ScoreQuestion => given(valid(optionsSchema, c.req.query()));
 
   /** Pictures and options of a form: files or text under any of the names, the rest are options. */
-  async function fromForm(c: Context, body: Uint8Array<ArrayBuffer>, names: string[]): Promise<Question> {
+  async function fromForm(
+    c: Context,
+    body: Uint8Array<ArrayBuffer>,
+    names: string[],
+    check: (form: FormData) => void = () => undefined,
+  ): Promise<Question> {
     const form = await parseMultipart(body, c.req.header('content-type') ?? '');
+    check(form);
     const fields: FormField[] = [];
     const rest: Record<string, unknown> = { ...c.req.query() };
     for (const name of names) fields.push(...form.getAll(name));
-    for (const [name, value] of form.entries()) if (!names.includes(name)) rest[name] = value;
+    for (const [name, value] of form.entries()) {
+      if (names.includes(name)) continue;
+      if (form.getAll(name).length > 1) throw repeated(name);
+      rest[name] = value;
+    }
     if (fields.length > limits.images) throw tooMany(fields.length, limits.images);
-    const pictures: EncodedPicture[] = [];
-    for (const field of fields) pictures.push(await pictureOfField(field, settings));
+    const pictures: GivenPicture[] = [];
+    for (const field of fields) pictures.push(await orRefusal(() => pictureOfField(field, settings)));
     return { pictures, options: given(valid(optionsSchema, rest)) };
   }
 
@@ -50,14 +68,14 @@ export function scoreRoutes(context: RouteContext): Hono {
     return { pictures: [{ bytes: body }], options: fromQuery(c) };
   }
 
-  const ofText = (text: string): EncodedPicture => pictureOfText(text, settings);
+  const ofText = (text: string): Promise<GivenPicture> => orRefusal(() => pictureOfText(text, settings));
 
   async function one(c: Context, { body }: RequestScope): Promise<Question> {
     const kind = bodyKind(c);
     if (kind === 'bytes') return fromBytes(c, body);
     if (kind === 'multipart') return exactly(1, await fromForm(c, body, ['image']), 'image');
     const { image, ...options } = valid(scoreRequestSchema(limits), parseJson(body));
-    return { pictures: [ofText(image)], options: given({ ...fromQuery(c), ...options }) };
+    return { pictures: [await ofText(image)], options: given({ ...fromQuery(c), ...options }) };
   }
 
   async function several(c: Context, { body }: RequestScope): Promise<Question> {
@@ -69,22 +87,50 @@ export function scoreRoutes(context: RouteContext): Hono {
       return question;
     }
     const { images, ...options } = valid(batchRequestSchema(limits), parseJson(body));
-    return { pictures: images.map(ofText), options: given({ ...fromQuery(c), ...options }) };
+    const pictures = await Promise.all(images.map(ofText));
+    return { pictures, options: given({ ...fromQuery(c), ...options }) };
+  }
+
+  /** The fields `a` and `b`, or two called `image`: two of one of these letters are no pair. */
+  function fromPair(c: Context, body: Uint8Array<ArrayBuffer>): Promise<Question> {
+    return fromForm(c, body, ['a', 'b', 'image'], (form) => {
+      for (const name of ['a', 'b']) if (form.getAll(name).length > 1) throw repeated(name);
+      if (form.has('a') !== form.has('b')) throw missing('a and b');
+    });
   }
 
   async function two(c: Context, { body }: RequestScope): Promise<Question> {
     const kind = bodyKind(c);
-    if (kind === 'multipart') return exactly(2, await fromForm(c, body, ['a', 'b', 'image']), 'a and b');
+    if (kind === 'multipart') return exactly(2, await fromPair(c, body), 'a and b');
     if (kind === 'bytes') throw missing('a and b');
     const { a, b, ...options } = valid(compareRequestSchema(limits), parseJson(body));
-    return { pictures: [ofText(a), ofText(b)], options: given({ ...fromQuery(c), ...options }) };
+    return { pictures: [await ofText(a), await ofText(b)], options: given({ ...fromQuery(c), ...options }) };
   }
 
-  async function answer({ pictures, options }: Question, { signal }: RequestScope): Promise<ScoredPicture[]> {
-    const leave = service.enter(pictures.length);
+  const scored = async (
+    picture: GivenPicture,
+    options: ScoreQuestion,
+    signal: AbortSignal,
+  ): Promise<ScoredPicture> => {
+    if (picture instanceof ApiError) throw picture;
+    return service.score(picture, options, signal);
+  };
+
+  /** Scores all pictures, each with its own options. The first that cannot be scored is the error, by its name. */
+  async function answer(
+    questions: readonly { picture: GivenPicture; options: ScoreQuestion; name?: string }[],
+    { signal }: RequestScope,
+  ): Promise<ScoredPicture[]> {
+    const leave = service.enter(questions.length);
     let done = false;
     try {
-      const results = await Promise.all(pictures.map((picture) => service.score(picture, options, signal)));
+      const results = await Promise.all(
+        questions.map(({ picture, options, name }) =>
+          scored(picture, options, signal).catch((error: unknown) => {
+            throw name === undefined ? error : named(error, name);
+          }),
+        ),
+      );
       for (const { status } of results) service.metrics.pictures.inc({ status });
       done = true;
       return results;
@@ -104,18 +150,22 @@ export function scoreRoutes(context: RouteContext): Hono {
   return new Hono()
     .post('/v1/score', (c) =>
       withRequest(c, context, async (scope) => {
-        const question = await one(c, scope);
-        const [result] = await answer(question, scope);
-        return c.json({ ...result, ...closing(scope, question.options) });
+        const { pictures, options } = await one(c, scope);
+        const [result] = await answer([{ picture: pictures[0]!, options }], scope);
+        return c.json({ ...result, ...closing(scope, options) });
       }),
     )
     .post('/v1/compare', (c) =>
       withRequest(c, context, async (scope) => {
-        const question = await two(c, scope);
-        const options = { ...question.options, distribution: true };
-        const [a, b] = (await answer({ ...question, options }, scope)) as [ScoredPicture, ScoredPicture];
+        const { pictures, options } = await two(c, scope);
+        const settled = comparisonOptions(options, service.model.mode);
+        const questions = [
+          { picture: pictures[0]!, options: settled.a, name: 'picture a' },
+          { picture: pictures[1]!, options: settled.b, name: 'picture b' },
+        ];
+        const [a, b] = (await answer(questions, scope)) as [ScoredPicture, ScoredPicture];
         const compared = compareResults(a, b);
-        return c.json({ ...compared, a: shown(a), b: shown(b), ...closing(scope, options) });
+        return c.json({ ...compared, a: shown(a), b: shown(b), ...closing(scope, settled.a) });
       }),
     )
     .post('/v1/score/batch', (c) =>
@@ -124,13 +174,13 @@ export function scoreRoutes(context: RouteContext): Hono {
         const leave = service.enter(pictures.length);
         try {
           const settled = await Promise.allSettled(
-            pictures.map((picture) => service.score(picture, options, scope.signal)),
+            pictures.map((picture) => scored(picture, options, scope.signal)),
           );
           const results = settled.map((one, index) => batchItem(one, index, service.metrics));
           scope.signal.throwIfAborted();
-          const scored = settled.filter(({ status }) => status === 'fulfilled').length;
-          const failed = settled.length - scored;
-          return c.json({ results, scored, failed, ...closing(scope, options) });
+          const count = settled.filter(({ status }) => status === 'fulfilled').length;
+          const failed = settled.length - count;
+          return c.json({ results, scored: count, failed, ...closing(scope, options) });
         } finally {
           leave({ done: true });
         }
@@ -164,6 +214,21 @@ function exactly(count: number, question: Question, names: string): Question {
   if (question.pictures.length < count) throw missing(names);
   throw tooMany(question.pictures.length, count);
 }
+
+/** An error about one of two pictures says about which. */
+function named(error: unknown, name: string): unknown {
+  if (!(error instanceof ApiError) || error.status >= 500) return namedError(error, name);
+  if (error.code === 'CLIENT_CLOSED') return error;
+  return new ApiError(error.code, `${name}: ${error.message}`, {
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
+  });
+}
+
+const repeated = (name: string): ApiError =>
+  new ApiError('BAD_REQUEST', `the field ${name.slice(0, 80)} is given several times`, {
+    hint: 'give it once',
+  });
 
 const missing = (names: string): ApiError =>
   new ApiError('BAD_REQUEST', `the request lacks ${names}`, { hint: '/docs shows every field' });

@@ -1,7 +1,14 @@
 import type { Readable, Writable } from 'node:stream';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { SCORE_MODES, type ScoreMode, type ScoreOptions, type Scorer } from '../../scoring/index.ts';
+import {
+  comparisonOptions,
+  namedError,
+  SCORE_MODES,
+  type ScoreMode,
+  type ScoreOptions,
+  type Scorer,
+} from '../../scoring/index.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { pictureOf, pictureShape } from './picture-argument.ts';
 import { comparisonReply, comparisonShape, errorReply, scoreReply, scoreShape } from './replies.ts';
@@ -41,6 +48,12 @@ const modeArgument = z
     `How the score is read. expected: finest, with an interval. greedy: the number that the model writes. sampled: mean of ${SAMPLES} answers`,
   );
 
+const naming =
+  (name: string) =>
+  (error: unknown): never => {
+    throw namedError(error, name);
+  };
+
 /**
  * Serves score_image and compare_images by the Model Context Protocol over a pair of streams, until the client
  * closes its side.
@@ -76,10 +89,12 @@ export async function serveMcp(options: McpOptions): Promise<void> {
       return errorReply(error, signal.aborted ? () => undefined : onDefect);
     }
   };
-  const optionsOf = (asked: ScoreMode | undefined, signal: AbortSignal): ScoreOptions => {
-    const chosen = asked ?? mode;
-    return { mode: chosen, maxNewTokens, signal, ...(chosen === 'sampled' ? { samples: SAMPLES } : {}) };
-  };
+  const optionsOf = (chosen: ScoreOptions['mode'], signal: AbortSignal): ScoreOptions => ({
+    ...(chosen === undefined ? {} : { mode: chosen }),
+    maxNewTokens,
+    signal,
+    ...(chosen === 'sampled' ? { samples: SAMPLES } : {}),
+  });
   const annotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
   server.registerTool(
@@ -94,7 +109,7 @@ export async function serveMcp(options: McpOptions): Promise<void> {
     (given, { signal: call }) =>
       answer(call, async (loaded, signal) => {
         const picture = await pictureOf(given, roots, maxBytes);
-        return scoreReply(await loaded.score(picture, optionsOf(given.mode, signal)));
+        return scoreReply(await loaded.score(picture, optionsOf(given.mode ?? mode, signal)));
       }),
   );
   server.registerTool(
@@ -112,9 +127,11 @@ export async function serveMcp(options: McpOptions): Promise<void> {
     },
     (given, { signal: call }) =>
       answer(call, async (loaded, signal) => {
-        const a = await pictureOf(given.a, roots, maxBytes);
-        const b = await pictureOf(given.b, roots, maxBytes);
-        return comparisonReply(await loaded.compare(a, b, optionsOf(given.mode, signal)));
+        const a = await pictureOf(given.a, roots, maxBytes).catch(naming('picture a'));
+        const b = await pictureOf(given.b, roots, maxBytes).catch(naming('picture b'));
+        // What the scorer would take by itself knows nothing of the mode that is usual here.
+        const { a: settings } = comparisonOptions(given.mode === undefined ? {} : { mode: given.mode }, mode);
+        return comparisonReply(await loaded.compare(a, b, optionsOf(settings.mode, signal)));
       }),
   );
 

@@ -76,7 +76,7 @@ export function renderPage({ maxBytes, model, prompt }: PageOptions = {}): strin
 <p id="hint" hidden>Choose a second picture to compare with.</p>
 <section class="comparison" id="comparison" aria-labelledby="comparison-title" hidden>
 <div class="bar"><h2 id="comparison-title">Comparison</h2><button type="button" id="swap">Swap sides</button><button type="button" id="end-comparison">Close</button></div>
-<p id="difference"></p><div class="pair" id="pair"></div><div id="pair-scale"></div></section>
+<p id="difference"></p><button type="button" id="compare-again" hidden>Try again</button><div class="pair" id="pair"></div><div id="pair-scale"></div></section>
 <section id="results" aria-labelledby="results-title" hidden>
 <div class="bar"><h2 id="results-title">Results</h2><div class="status"><span id="count"></span><progress id="overall" max="1" value="0" aria-label="pictures done"></progress></div>
 <label>Order<select id="sort"><option value="added">newest first</option><option value="worst">lowest score first</option><option value="best">highest score first</option></select></label>

@@ -32,7 +32,15 @@ export interface PreparedPicture {
 /** How a request wants its pictures scored. */
 export type ScoreQuestion = Pick<
   ScoreOptions,
-  'mode' | 'temperature' | 'topP' | 'seed' | 'samples' | 'maxNewTokens' | 'explain' | 'distribution'
+  | 'mode'
+  | 'temperature'
+  | 'topP'
+  | 'seed'
+  | 'samples'
+  | 'firstIndex'
+  | 'maxNewTokens'
+  | 'explain'
+  | 'distribution'
 >;
 
 export interface ChatOptions {

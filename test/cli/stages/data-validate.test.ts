@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { printable } from '../../../src/cli/stages/data-validate.ts';
 import { writeJsonl } from '../../../src/core/index.ts';
 import { synthesisConfigSchema, synthesize } from '../../../src/data/index.ts';
 import { MAIN, runChild } from '../run-child.ts';
@@ -83,4 +84,8 @@ describe('q-ponder data split', () => {
     expect(child.code).toBe(3);
     expect(child.stderr).toContain('1 group(s), too few for 2 splits');
   });
+});
+
+it('shows what would steer a terminal as JSON writes it', () => {
+  expect(printable('\u001b[31mred\nnext \u202e é.png')).toBe('\\u001b[31mred\\u000anext \\u202e é.png');
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { distillConfigSchema, distillStage } from '../../../src/cli/stages/distill.ts';
-import { Rng } from '../../../src/core/index.ts';
+import { Rng, silentProgress } from '../../../src/core/index.ts';
 import {
   answer,
   delayed,
@@ -345,4 +345,13 @@ describe('an interrupted distillation', () => {
     const asked = requests.slice(before).map((request) => keyOf(questionIn(request, urls)));
     expect(asked.sort()).toEqual(allKeys(1).filter((key) => !kept.includes(key)));
   });
+});
+
+it('refuses the data set folder as the output folder', async () => {
+  const config = distillConfigSchema.parse({ dataset: data, output: `${data}/.`, teacher: 'template' });
+  const context = { progress: silentProgress, signal: new AbortController().signal, print: () => undefined };
+  await expect(distillStage.run(config, context as never)).rejects.toMatchObject({
+    message: `the output folder is the data set folder ${data}`,
+  });
+  expect(await readdir(data)).not.toContain('accepted.jsonl');
 });

@@ -80,3 +80,11 @@ it('CSV quotes what needs it, and leaves cells without a value empty', async () 
   );
   expect(await csvLines(rows.slice(1), false)).toBe('c.png,unreadable,,,,,,,broken');
 });
+
+it('names a file once in a line whose problem begins with its name', () => {
+  const told = (problem: string) => textLines({ file: 'a/c.png', result: null, problem });
+  expect(told('a/c.png is broken: copy it again')).toEqual([
+    '   -  unreadable  a/c.png is broken: copy it again',
+  ]);
+  expect(told('opening it failed')).toEqual(['   -  unreadable  a/c.png: opening it failed']);
+});

@@ -148,7 +148,7 @@ describe('q-ponder score', () => {
   });
 
   it.each([
-    ['3', 8, /^error: 3 of 3 images score below 5$/m, '5'],
+    ['3', 8, /^error: 3 of 3 images score below 5: .*\.\w+, .*\.\w+, .*\.\w+$/m, '5'],
     ['no', 0, /^$/, '1'],
   ])('--min-score: %s pictures below it', async (_what, expected, message, least) => {
     const { code, stdout, stderr } = await withModel('--min-score', least, ...files);
@@ -172,11 +172,23 @@ describe('pictures without a score', () => {
     expect(rows.map(({ status }) => status)).toEqual(['ok', 'unreadable', 'unreadable', 'unreadable', 'ok']);
     expect(rows.slice(1, 4).map(({ problem }) => problem)).toEqual([
       expect.stringContaining('broken.jpg is broken'),
-      'the image is 900x2, an aspect ratio above 200',
+      'the image is 900x2, an aspect ratio above 200: crop the image',
       expect.stringContaining('text.png is not an image that can be read'),
     ]);
     for (const { score: value } of rows.slice(1, 4)) expect(value).toBeNull();
     expect(stderr).toContain(`error: 3 of 5 images have no score: ${broken}, ${strip}, ${text}`);
+  });
+
+  it('beside pictures below --min-score: both are told, exit code 3', async () => {
+    const { code, stdout, stderr } = await withModel('--min-score', '5', broken, files[0]!);
+    expect(code).toBe(3);
+    expect(stderr).toContain(
+      `error: 1 of 2 images have no score: ${broken}; 1 of 2 images score below 5: ${files[0]}`,
+    );
+    // Named once in its line.
+    const line = stdout.split('\n').find((one) => one.includes('unreadable'))!;
+    expect(line.split(broken)).toHaveLength(2);
+    expect(line).toContain('is broken');
   });
 
   it('a missing path and an empty folder cost their own row alone, and come last', async () => {
@@ -196,6 +208,8 @@ describe('pictures without a score', () => {
     expect(rows[2]).toContain('bare holds no image file: looked for jpg');
     expect(stderr).toContain('bare: 1 file(s) of kinds that are not read are left out (heic)');
     expect(stderr).toContain('error: 2 of 3 images have no score');
+    // The pace counts from here: without it the first batch would seem to have taken no time.
+    expect(stderr).toContain('score: 0/3 (0 %)');
   });
 
   it('a model that writes no answer: the status of each picture, exit code 3', async () => {

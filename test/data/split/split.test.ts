@@ -165,3 +165,27 @@ describe('strata', () => {
     expect(splits.filter((split) => split === 'test').length).toBe(2);
   });
 });
+
+it('draws anew for a set whose splits leak, which nothing else reads', async () => {
+  const data = join(folder, 'leaking');
+  const rows = Array.from({ length: 10 }, (_, i) =>
+    record(i, `g${Math.floor(i / 2)}`, i % 2 === 0 ? 'train' : 'test'),
+  );
+  await writeJsonl(join(data, 'records.jsonl'), rows);
+  await expect(loadDataset(data)).rejects.toThrow(/g0 lies in both train and test/);
+  const output = join(folder, 'mended');
+  const { splits } = await splitDataset(config({ data, output, repeats: 1 }));
+  // Five pairs: one of them is the 20 % for test.
+  expect(splits[0]!.counts).toEqual({ train: 8, validation: 0, test: 2, cross: 0 });
+  expect((await loadDataset(join(output, 'split-01'))).records).toHaveLength(10);
+  const official = config({ data, output: join(folder, 'official-leak'), rule: 'official' });
+  await expect(splitDataset(official)).rejects.toThrow(InputError);
+});
+
+it('refuses to draw nothing', () => {
+  const parsed = splitConfigSchema.safeParse({ data: 'a', output: 'b', testShare: 0 });
+  expect(parsed.error?.issues.map(({ path }) => path.join('.'))).toEqual(['testShare']);
+  expect(
+    splitConfigSchema.safeParse({ data: 'a', output: 'b', testShare: 0, validationShare: 0.1 }).success,
+  ).toBe(true);
+});

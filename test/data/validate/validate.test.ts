@@ -312,3 +312,21 @@ describe('the report', () => {
     expect(written.problems).toBe(2);
   });
 });
+
+it('names a label that is missing or no number, which loading would refuse', async () => {
+  const { mos: _, ...without } = record('a');
+  await write({ a: 0, b: 1, c: 2, d: 3 }, [
+    without,
+    record('b', { mos: true }),
+    record('c', { mosStd: 'wide' }),
+    // Out of range is said once.
+    record('d', { mos: 7 }),
+  ]);
+  const { 'bad-row': bad = [], 'label-out-of-range': outside } = await found();
+  expect(bad.map((message) => message.slice(0, message.indexOf(':')))).toEqual([
+    'a mos',
+    'b mos',
+    'c mosStd',
+  ]);
+  expect(outside).toEqual(['d mos is 7, allowed is 1 to 5']);
+});

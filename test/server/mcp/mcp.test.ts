@@ -149,6 +149,17 @@ it('compare_images gives what the library gives', async () => {
   );
 });
 
+it('compare_images of a server whose usual mode is greedy is made as the library makes it', async () => {
+  const greedy = await connect('--model', model, '--mode', 'greedy');
+  const given = { a: { path: files[0] }, b: { path: files[1] } };
+  const { difference, probability } = await scorer.compare(files[0], files[1]);
+  const { structuredContent } = await call('compare_images', given, greedy);
+  expect(structuredContent).toMatchObject({ difference, probability, a: { mode: 'expected' } });
+  const asked = await call('compare_images', { ...given, mode: 'greedy' }, greedy);
+  expect(asked.structuredContent).toMatchObject({ probability: null, a: { mode: 'greedy' } });
+  await greedy.close();
+});
+
 describe('a call that fails is a tool error with its code, and the next one is answered', () => {
   beforeAll(async () => {
     await writeFile(join(root, 'notes.png'), 'no picture');
@@ -194,6 +205,11 @@ describe('a call that fails is a tool error with its code, and the next one is a
     });
     expect(isError).toBe(true);
     expect(error).toMatchObject({ code: 'STORAGE' });
+    const text = { a: { path: files[0] }, b: { path: 'notes.png' } };
+    expect((await call('compare_images', text)).error).toMatchObject({
+      code: 'INPUT',
+      message: 'picture b: image is not an image that can be read',
+    });
   });
 
   it.each([

@@ -351,34 +351,52 @@ describe.skipIf(executable === undefined)('the page in Chromium', () => {
         await greyPicture('mid.png', 191),
       );
     });
+    const verdict = (sentence: string) =>
+      page.getByText(sentence, { exact: true }).and(page.locator('#difference')).waitFor();
     const compare = (name: string) =>
       cardOf(page, name)
         .getByRole('button', { name: /^Compare/ })
         .click();
 
-    it('says which scores higher, by how much, and whether the intervals overlap', async () => {
+    it('says what the server says of the two: which scores higher, by how much, and how sure that is', async () => {
       // 1 + 4 * 51 / 255 = 1.8, 1 + 4 * 204 / 255 = 4.2; intervals of 0.4 to both sides.
       await compare('dark.png');
       expect(await page.locator('#hint').isVisible()).toBe(true);
       await compare('light.png');
-      expect(await page.locator('#difference').textContent()).toBe(
-        'B scores 2.40 higher than A. Their intervals do not overlap.',
+      // The server: a - b is -2.4, from -3.0 to -1.9, P(a is better) = 0.2.
+      await verdict(
+        'B scores 2.40 higher than A (95 % interval 1.90 to 3.00). The model holds B better with probability 0.80.',
       );
+      expect(server.arrivals.filter(({ path }) => path === '/v1/compare')).toHaveLength(2);
       expect(await page.locator('.side .file').allTextContents()).toEqual(['dark.png', 'light.png']);
       expect(await page.locator('#pair-scale .scale').getAttribute('aria-label')).toBe(
         'A: 1.80 on a scale from 1 to 5, 95 % interval 1.40 to 2.20; B: 4.20 on a scale from 1 to 5, 95 % interval 3.80 to 4.60',
       );
       await page.click('#swap');
-      expect(await page.locator('#difference').textContent()).toContain('A scores 2.40 higher than B.');
+      await verdict(
+        'A scores 2.40 higher than B (95 % interval 1.90 to 3.00). The model holds A better with probability 0.80.',
+      );
+      // Turned round, the same answer holds.
+      expect(server.arrivals.filter(({ path }) => path === '/v1/compare')).toHaveLength(2);
     });
 
     it('of two close ones says that the order is uncertain', async () => {
       await compare('light.png');
       await compare('mid.png');
       // 204 - 191 = 13 greys: 4 * 13 / 255 = 0.204.
-      expect(await page.locator('#difference').textContent()).toBe(
-        'A scores 0.20 higher than B. Their intervals overlap, so the order is uncertain.',
+      await verdict(
+        'A scores 0.20 higher than B (95 % interval -0.40 to 0.70). The interval holds 0, so the order is uncertain. The model holds A better with probability 0.90.',
       );
+    });
+
+    it('tells why there is none, and asks again on request', async () => {
+      server.behaviour.refusals.push({ status: 503, body: '' });
+      await compare('dark.png');
+      await compare('light.png');
+      await verdict('No comparison. The server is not ready. Try again in a while.');
+      await page.click('#compare-again');
+      await page.locator('#difference', { hasText: 'B scores 2.40 higher than A' }).waitFor();
+      expect(await page.locator('#compare-again').isVisible()).toBe(false);
     });
 
     it('takes a third picture in place of the first, and ends where it began', async () => {
@@ -408,7 +426,7 @@ describe.skipIf(executable === undefined)('the page in Chromium', () => {
     const picture = await greyPicture('grey.png', 51);
     await score(text, picture);
     await page.getByRole('button', { name: 'Copy JSON of grey.png' }).click();
-    await page.getByText('Copied').waitFor();
+    await page.getByText('Copied', { exact: true }).first().waitFor();
     expect(await clipboard()).toMatchObject({
       file: 'grey.png',
       bytes: picture.buffer.length,

@@ -72,7 +72,9 @@ export async function startStandIn(options: PageOptions = {}) {
   const app = new Hono();
   app.route('/', pageRoutes(options));
   app.use('/v1/*', async (context, next) => {
-    const refusal = context.req.path === '/v1/score' ? behaviour.refusals.shift() : undefined;
+    const refusal = ['/v1/score', '/v1/compare'].includes(context.req.path)
+      ? behaviour.refusals.shift()
+      : undefined;
     const { token } = behaviour;
     if (refusal !== undefined) {
       note(context, null);
@@ -95,6 +97,20 @@ export async function startStandIn(options: PageOptions = {}) {
       const error = { code: 'INPUT', message: 'image is not an image that can be read', hint: 'send a JPEG' };
       return context.json({ error }, 422);
     }
+  });
+  app.post('/v1/compare', async (context) => {
+    const form = await context.req.parseBody();
+    const [a, b] = await Promise.all(
+      [form.a, form.b].map(async (file) => {
+        const bytes = Buffer.from(await (file as File).arrayBuffer());
+        note(context, bytes);
+        return judge(bytes, behaviour.change);
+      }),
+    );
+    const difference = a!.score - b!.score;
+    const better = difference === 0 ? 'tie' : difference > 0 ? 'a' : 'b';
+    const interval = { low: difference - 0.6, high: difference + 0.5, level: 0.95 };
+    return context.json({ better, difference, interval, probability: difference > 0 ? 0.9 : 0.2, a, b });
   });
   app.post('/v1/chat/completions', async (context) => {
     if (behaviour.stream === 'none') return context.json({ error: { message: 'no such endpoint' } }, 404);

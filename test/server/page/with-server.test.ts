@@ -63,4 +63,37 @@ describe.skipIf(executable === undefined)('the page of the server itself', () =>
     expect(await failure.textContent()).toBe('This file is not an image that can be read.');
     await page.close();
   });
+
+  it('compares two pictures as the library does', async () => {
+    const list = (await records(fixture.data)).slice(0, 2).map(({ image }) => join(fixture.data, image));
+    const scorer = await createScorer({ model, mode: 'expected' });
+    const { better, difference, interval, probability } = await scorer.compare(list[0]!, list[1]!);
+    scorer.close();
+    const { page } = await openPage(browser, { address: `${server.url}/` });
+    await page.setInputFiles('#file', list);
+    await allDone(page);
+    await page.fill('#token', 'let-me-in-please');
+    await page.keyboard.press('Enter');
+    await page.locator('.card .value').nth(1).waitFor();
+    // The newest stands first.
+    const buttons = page.getByRole('button', { name: /^Compare / });
+    await buttons.nth(1).click();
+    await page
+      .getByRole('button', { name: /^Compare / })
+      .first()
+      .click();
+    const sentence = page.locator('#difference', { hasText: 'scores' });
+    await sentence.waitFor();
+    const sign = better === 'a' ? 1 : -1;
+    const [low, high] = better === 'a' ? [interval!.low, interval!.high] : [-interval!.high, -interval!.low];
+    const sure = better === 'a' ? probability! : 1 - probability!;
+    const text = await sentence.textContent();
+    expect(text).toContain(
+      `${better!.toUpperCase()} scores ${(sign * difference!).toFixed(2)} higher than ${better === 'a' ? 'B' : 'A'} (95 % interval ${low.toFixed(2)} to ${high.toFixed(2)}).`,
+    );
+    expect(text).toContain(
+      `The model holds ${better!.toUpperCase()} better with probability ${sure.toFixed(2)}.`,
+    );
+    await page.close();
+  });
 });

@@ -1,4 +1,4 @@
-/** Two pictures side by side on one scale. What is said about them follows from their two results alone. */
+/** Two pictures side by side on one scale. What is said about them is what the comparing endpoint says. */
 export const COMPARE_PART = `
   const chosen = [];
   const NAMES = ['A', 'B'];
@@ -12,7 +12,7 @@ export const COMPARE_PART = `
     }
     drawComparison();
     if (chosen.length === 2) {
-      announce('Comparison: ' + difference(...chosen));
+      void compareChosen();
       const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
       $('comparison').scrollIntoView({ block: 'start', behavior: still ? 'auto' : 'smooth' });
     } else if (chosen.length === 1) announce('Choose a second picture to compare with ' + chosen[0].name + '.');
@@ -22,20 +22,72 @@ export const COMPARE_PART = `
     if (at < 0) return;
     chosen.splice(at, 1);
     drawComparison();
+    void compareChosen();
   }
 
-  /** A sentence about two results that have a score. */
-  function difference(a, b) {
-    // Of the scores as they are shown, so that the sentence agrees with what is seen.
-    const gap = Number(a.result.score.toFixed(2)) - Number(b.result.score.toFixed(2));
-    const shown = Math.abs(gap).toFixed(2);
-    const [one, other] = [intervalOf(a.result), intervalOf(b.result)];
-    const overlap = one && other ? one[0] <= other[1] && other[0] <= one[1] : null;
-    const doubt = overlap === null ? '' : overlap
-      ? ' Their intervals overlap, so the order is uncertain.'
-      : ' Their intervals do not overlap.';
-    if (Number(shown) === 0) return 'Both score ' + a.result.score.toFixed(2) + '.' + doubt;
-    return (gap > 0 ? 'A' : 'B') + ' scores ' + shown + ' higher than ' + (gap > 0 ? 'B' : 'A') + '.' + doubt;
+  /** Comparisons by the two pictures, in the order in which they were asked for. */
+  const comparisons = new Map();
+  let asking = null;
+
+  const flipped = (value) => ({
+    ...value,
+    a: value.b,
+    b: value.a,
+    better: { a: 'b', b: 'a' }[value.better] ?? value.better,
+    difference: value.difference === null ? null : -value.difference,
+    ...(value.interval ? { interval: { ...value.interval, low: -value.interval.high, high: -value.interval.low } } : {}),
+    probability: value.probability === null ? null : 1 - value.probability,
+  });
+  /** What the server said about the two, as they stand now; undefined while it has not. */
+  function comparisonOf([a, b]) {
+    const straight = comparisons.get(a.id + ' ' + b.id);
+    if (straight) return straight;
+    const turned = comparisons.get(b.id + ' ' + a.id);
+    return turned && flipped(turned);
+  }
+
+  /** Asks the server for what it says about the two that are chosen. */
+  async function compareChosen() {
+    asking?.abort();
+    asking = null;
+    if (chosen.length !== 2 || comparisonOf(chosen)) return;
+    const [a, b] = chosen;
+    const { signal } = (asking = new AbortController());
+    $('compare-again').hidden = true;
+    $('difference').textContent = 'Comparing';
+    $('comparison').setAttribute('aria-busy', 'true');
+    try {
+      comparisons.set(a.id + ' ' + b.id, await askForComparison(a, b, signal));
+      drawn = '';
+      drawComparison();
+      if (chosen.length === 2) announce('Comparison: ' + difference(comparisonOf(chosen)));
+    } catch (error) {
+      if (signal.aborted) return;
+      const failure = error instanceof Failure ? error : unreachable();
+      const sentence = 'No comparison. ' + failure.message;
+      $('difference').textContent = sentence + (failure.said ? ' The server says: ' + failure.said : '');
+      $('compare-again').hidden = failure.kind === 'final';
+      announce(sentence);
+      if (failure.kind === 'locked') askForToken(failure);
+    } finally {
+      if (!signal.aborted) $('comparison').setAttribute('aria-busy', 'false');
+    }
+  }
+
+  /** The server's comparison as a sentence. */
+  function difference(value) {
+    if (value.better === null) return 'One of the two has no score, so they cannot be compared.';
+    const sure = (name, probability) => probability === null
+      ? ''
+      : ' The model holds ' + name + ' better with probability ' + probability.toFixed(2) + '.';
+    if (value.better === 'tie') return 'Both score alike.' + sure('A', value.probability);
+    const [one, other] = value.better === 'a' ? NAMES : [...NAMES].reverse();
+    const gain = value.better === 'a' ? value : flipped(value);
+    const range = intervalOf(gain);
+    return one + ' scores ' + (gain.difference < 0.005 ? 'less than 0.01' : gain.difference.toFixed(2)) + ' higher than ' + other +
+      (range ? ' (' + intervalWord(gain) + ' ' + asRange(range) + ')' : '') + '.' +
+      (range && range[0] <= 0 ? ' The interval holds 0, so the order is uncertain.' : '') +
+      sure(one, gain.probability);
   }
 
   let drawn = '';
@@ -54,8 +106,13 @@ export const COMPARE_PART = `
     const key = chosen.map(({ id }) => id).join(' ');
     if (chosen.length !== 2 || key === drawn) { drawn = key; return; }
     drawn = key;
+    const compared = comparisonOf(chosen);
+    // Of one comparison are the scores too: the server may read them in a mode that tells how sure it is.
+    const results = compared && compared.better !== null
+      ? [compared.a, compared.b]
+      : chosen.map(({ result }) => result);
     const side = (item, i) => {
-      const { result } = item;
+      const result = results[i];
       const frame = el('div', 'frame');
       if (!item.width) frame.append(el('span', 'no-preview', 'no preview'));
       else {
@@ -73,14 +130,21 @@ export const COMPARE_PART = `
           chips(result.distortions),
           result.reasoning ? el('p', 'reasoning', result.reasoning) : null));
     };
-    $('difference').textContent = difference(...chosen);
+    $('compare-again').hidden = true;
+    if (compared) $('difference').textContent = difference(compared);
     $('pair').replaceChildren(...chosen.map(side));
-    $('pair-scale').replaceChildren(scale(chosen.map((item, i) => ({ name: NAMES[i], result: item.result }))));
+    $('pair-scale').replaceChildren(scale(results.map((result, i) => ({ name: NAMES[i], result }))));
   }
-  $('swap').addEventListener('click', () => { chosen.reverse(); drawComparison(); });
+  $('swap').addEventListener('click', () => {
+    chosen.reverse();
+    drawComparison();
+    void compareChosen();
+  });
+  $('compare-again').addEventListener('click', () => void compareChosen());
   $('end-comparison').addEventListener('click', () => {
     const back = chosen[1]?.compare;
     chosen.length = 0;
+    void compareChosen();
     drawComparison();
     (back ?? $('choose')).focus();
   });

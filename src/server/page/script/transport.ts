@@ -40,6 +40,27 @@ export const TRANSPORT_PART = String.raw`
     return value;
   }
 
+  const isComparison = (value) =>
+    value !== null && typeof value === 'object' && isResult(value.a) && isResult(value.b) &&
+    (value.better === null || (['a', 'b', 'tie'].includes(value.better) && Number.isFinite(value.difference))) &&
+    (value.probability === null || Number.isFinite(value.probability));
+
+  /** What the server says about two pictures: it compares as the library does. */
+  async function askForComparison(a, b, signal) {
+    const body = new FormData();
+    body.append('a', a.file, a.name);
+    body.append('b', b.file, b.name);
+    const response = await send('v1/compare', { body, headers: { accept: 'application/json' } }, signal);
+    if (!response.ok) throw await failureOf(response, a.file.size > b.file.size ? a : b);
+    let value;
+    try { value = await response.json(); } catch (error) {
+      if (signal.aborted) throw error;
+      throw garbled();
+    }
+    if (!isComparison(value)) throw garbled();
+    return value;
+  }
+
   const dataUrl = (file) => new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(reader.result);
