@@ -108,10 +108,10 @@ describe('data and teacher', () => {
     expect((await count('accepted.jsonl')) + (await count('rejected.jsonl'))).toBe(6);
   });
 
-  it('distill of a folder without a data set ends with 4 and names the missing file', async () => {
+  it('distill of a folder without a data set ends with 3 and says what is missing', async () => {
     const child = await run('distill', '--data', join(folder, 'none'), '--out', join(folder, 'x'));
-    expect(child.code).toBe(4);
-    expect(child.stderr).toContain(join(folder, 'none', 'records.jsonl'));
+    expect(child.code).toBe(3);
+    expect(child.stderr).toContain(`${join(folder, 'none')} is no data set folder: it has no records.jsonl`);
   });
 });
 

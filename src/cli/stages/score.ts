@@ -52,7 +52,6 @@ export const scoreStage: Stage<ScoreConfig> = {
     const scorer = await createScorer({ model: folder, mode: config.mode, prompt: config.prompt });
     note(`model: ${folder}`);
     context.progress.start('score', files.length);
-    context.progress.update(0);
     try {
       for await (const row of scoredRows(files, scorer, config, context.signal)) {
         await add(row);

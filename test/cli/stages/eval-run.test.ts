@@ -16,6 +16,8 @@ let suite: string;
 beforeAll(async () => {
   fixture = await createStageFixture();
   model = await teachContract(fixture);
+  // Without its list of training images: most of these tests measure what it was taught on, on purpose.
+  await rm(join(model, 'training-images.json'));
   suite = fixture.path('suite.yaml');
   await writeFile(
     suite,
@@ -112,7 +114,7 @@ describe('leakage', () => {
     await cp(model, leaky, { recursive: true });
     const [first] = (await records(fixture.data)).filter(({ split }) => split === 'test');
     const bytes = await readFile(join(fixture.data, first!.image));
-    const images = [createHash('sha256').update(bytes).digest('hex')];
+    const images = [createHash('sha256').update(bytes).digest('hex').slice(0, 16)];
     const stage = { stage: 'base', dataset: 'web', use: 'train', recordsSha256: '0'.repeat(64), images };
     await writeFile(
       join(leaky, 'training-images.json'),
