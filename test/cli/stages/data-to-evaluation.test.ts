@@ -78,9 +78,16 @@ describe('q-ponder eval run', () => {
       ...more,
     );
 
+  it('refuses to measure a model on what it was trained on', async () => {
+    const { code, stdout, stderr } = await evaluate('--splits', 'train');
+    expect([code, stdout]).toEqual([8, '']);
+    expect(stderr).toContain('24 in the training images of cold-start');
+  });
+
   it('prints and writes the figures of its predictions', async () => {
     const output = fixture.path('evaluation');
-    const { code, stdout } = await evaluate('--splits', 'train', 'test', '--out', output);
+    const allowed = ['--splits', 'train', 'test', '--allow-leakage'];
+    const { code, stdout } = await evaluate(...allowed, '--out', output);
     expect(code).toBe(0);
     const rows = await readRows(join(output, 'train-greedy', 'predictions.jsonl'));
     expect(rows).toHaveLength(24);
