@@ -1,4 +1,5 @@
 export * from './checkpoints.ts';
+export * from './parquet.ts';
 export * from './run-folder.ts';
 export { takeRunLock } from './run-lock.ts';
 export * from './safetensors.ts';

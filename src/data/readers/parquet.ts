@@ -1,55 +1,12 @@
-import * as zlib from 'node:zlib';
-import {
-  asyncBufferFromFile,
-  type Compressors,
-  parquetMetadataAsync,
-  parquetReadObjects,
-  parquetSchema,
-} from 'hyparquet';
-import { asStorageError, InputError } from '../../core/index.ts';
+import { readParquetRows } from '../../formats/index.ts';
 import type { TableContent } from './table.ts';
-
-/** Node's own decompression; hyparquet brings Snappy alone. Zstandard is in Node from 22.15 on. */
-const compressors: Compressors = {
-  GZIP: (bytes) => zlib.gunzipSync(bytes),
-  BROTLI: (bytes) => zlib.brotliDecompressSync(bytes),
-  ...('zstdDecompressSync' in zlib
-    ? { ZSTD: zlib.zstdDecompressSync as (bytes: Uint8Array) => Uint8Array }
-    : {}),
-};
 
 /** All columns but those of raw bytes, which hold pictures and not labels. */
 export async function readParquet(path: string): Promise<TableContent> {
-  try {
-    const file = await asyncBufferFromFile(path);
-    const metadata = await parquetMetadataAsync(file);
-    const columns = parquetSchema(metadata)
-      .children.filter(({ element }) => element.type !== 'BYTE_ARRAY' || isText(element))
-      .map(({ element }) => element.name);
-    const rows: Record<string, unknown>[] = await parquetReadObjects({
-      file,
-      metadata,
-      columns,
-      compressors,
-    });
-    if (rows.length !== Number(metadata.num_rows)) {
-      throw new Error(`${rows.length} rows could be read of the ${metadata.num_rows} that it says it has`);
-    }
-    return { columns, rows: rows.map((cells, i) => ({ place: i + 1, cells })) };
-  } catch (error) {
-    const known = asStorageError(error, `reading ${path}`);
-    if (known !== error || error instanceof InputError) throw known;
-    throw new InputError(`${path} can't be read as Parquet: ${(error as Error).message}`, {
-      hint: /compression codec/.test((error as Error).message)
-        ? 'write it with Snappy, gzip, Brotli or no compression (Zstandard needs Node 22.15)'
-        : 'the file may have been cut while it was copied or written; write it again, or save it as CSV',
-      cause: error,
-    });
-  }
+  let columns: string[] = [];
+  const { rows } = await readParquetRows(path, (all) => {
+    columns = all.filter(({ bytes }) => !bytes).map(({ name }) => name);
+    return columns;
+  });
+  return { columns, rows: rows.map((cells, i) => ({ place: i + 1, cells })) };
 }
-
-const isText = (element: { converted_type?: string; logical_type?: { type: string } }): boolean =>
-  element.converted_type === 'UTF8' ||
-  element.converted_type === 'JSON' ||
-  element.converted_type === 'ENUM' ||
-  element.logical_type !== undefined;
