@@ -1,4 +1,4 @@
-import { InputError, Rng } from '../core/index.ts';
+import { InputError, Rng, worstScore } from '../core/index.ts';
 import {
   bootstrapIntervals,
   type Interval,
@@ -15,7 +15,7 @@ import {
   rmse,
   srcc,
 } from '../metrics/index.ts';
-import { byImageId, type Prediction, worstScore } from './predictions.ts';
+import { byImageId, type Prediction } from './predictions.ts';
 import type { SummaryOptions } from './summarize.ts';
 
 export interface CompareOptions extends SummaryOptions {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { InputError, QUALITY_LEVELS } from '../core/index.ts';
+import { InputError, QUALITY_LEVELS, SCORE_MAX, SCORE_MIN } from '../core/index.ts';
 
 const distortionSchema = z.strictObject({
   type: z.string().min(1),
@@ -48,11 +48,7 @@ export type Prediction = z.infer<typeof predictionSchema>;
 export type Distortion = z.infer<typeof distortionSchema>;
 
 /** The ends of the scale that scores and normalised MOS share. */
-export const SCORE_RANGE = { lowest: 1, highest: 5 } as const;
-
-/** The score that is most wrong for a target: the far end of the scale. The harsh reading of a missing answer. */
-export const worstScore = (mos: number): number =>
-  mos > (SCORE_RANGE.lowest + SCORE_RANGE.highest) / 2 ? SCORE_RANGE.lowest : SCORE_RANGE.highest;
+export const SCORE_RANGE = { lowest: SCORE_MIN, highest: SCORE_MAX } as const;
 
 /** Predictions by image id; an id that occurs twice is an InputError. */
 export function byImageId(predictions: readonly Prediction[]): Map<string, Prediction> {

@@ -1,4 +1,4 @@
-import { levelOfScore, Rng } from '../core/index.ts';
+import { levelOfScore, Rng, worstScore } from '../core/index.ts';
 import {
   bootstrapIntervals,
   fitLogistic,
@@ -22,7 +22,7 @@ import {
 } from '../metrics/index.ts';
 import { telling } from './least-rows.ts';
 import { type NamingSummary, type Share, share, summarizeNaming } from './naming.ts';
-import { byImageId, type Prediction, SCORE_RANGE, worstScore } from './predictions.ts';
+import { byImageId, type Prediction, SCORE_RANGE } from './predictions.ts';
 import { type AccuracySummary, summarizeAccuracy } from './summarize-accuracy.ts';
 
 export interface SummaryOptions {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Rng } from '../../src/core/index.ts';
-import { type Prediction, predictionSchema, summarize, worstScore } from '../../src/evaluate/index.ts';
+import { Rng, worstScore } from '../../src/core/index.ts';
+import { type Prediction, predictionSchema, summarize } from '../../src/evaluate/index.ts';
 import { prediction } from './prediction-factory.ts';
 
 const quick = { resamples: 200 };
