@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { asStorageError, StorageError } from './errors.ts';
@@ -202,4 +202,14 @@ export async function sha256OfFile(path: string): Promise<string> {
     throw asStorageError(error, `reading ${path}`);
   }
   return hash.digest('hex');
+}
+
+/** The text of a file, null where there is none. StorageError for one that cannot be read. */
+export async function textIfPresent(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw asStorageError(error, `reading ${path}`);
+  }
 }

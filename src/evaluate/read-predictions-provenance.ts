@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { asStorageError } from '../core/index.ts';
+import { textIfPresent } from '../core/index.ts';
 import { type EvaluationIdentity, evaluationIdentitySchema } from './run-identity.ts';
 import { IDENTITY_FILE } from './run-rows.ts';
 
@@ -85,13 +84,8 @@ export async function readProvenance(
 
 /** The content, null where there is no such file, or a sentence why it is of no use. */
 async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | string | null> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw asStorageError(error, `reading ${path}`);
-  }
+  const text = await textIfPresent(path);
+  if (text === null) return null;
   try {
     return schema.parse(JSON.parse(text));
   } catch (error) {

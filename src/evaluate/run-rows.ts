@@ -1,6 +1,13 @@
-import { open, readFile, truncate } from 'node:fs/promises';
+import { open, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asStorageError, ConfigError, InputError, makeFolder, writeFileAtomic } from '../core/index.ts';
+import {
+  asStorageError,
+  ConfigError,
+  InputError,
+  makeFolder,
+  textIfPresent,
+  writeFileAtomic,
+} from '../core/index.ts';
 import { type Prediction, predictionSchema } from './predictions.ts';
 import { type EvaluationIdentity, evaluationIdentitySchema } from './run-identity.ts';
 
@@ -57,17 +64,8 @@ export async function openRows(folder: string, identity: EvaluationIdentity): Pr
   }
 }
 
-async function textOf(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw asStorageError(error, `reading ${path}`);
-  }
-}
-
 async function readIdentity(path: string): Promise<EvaluationIdentity | null> {
-  const text = await textOf(path);
+  const text = await textIfPresent(path);
   if (text === null) return null;
   try {
     return evaluationIdentitySchema.parse(JSON.parse(text));
@@ -81,7 +79,7 @@ async function readIdentity(path: string): Promise<EvaluationIdentity | null> {
 
 /** Predictions without a record of what made them cannot be continued, and are not to be lost. */
 async function refuseForeignRows(path: string): Promise<void> {
-  if ((await textOf(path)) === null) return;
+  if ((await textIfPresent(path)) === null) return;
   throw new ConfigError(`${path} is there already, without ${IDENTITY_FILE}: what made it is unknown`, {
     hint: 'choose another output folder, or move it away',
   });
@@ -110,7 +108,7 @@ function assertSame(folder: string, recorded: EvaluationIdentity, wanted: Evalua
 
 /** Rows that were written whole. The file is cut behind the last of them. */
 async function keptRows(path: string): Promise<Map<string, Prediction>> {
-  const text = (await textOf(path)) ?? '';
+  const text = (await textIfPresent(path)) ?? '';
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   if (whole.length < text.length) await truncate(path, Buffer.byteLength(whole));
   const kept = new Map<string, Prediction>();

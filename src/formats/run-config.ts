@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { asStorageError, ConfigError, type PlainObject, writeFileAtomic } from '../core/index.ts';
+import { ConfigError, type PlainObject, textIfPresent, writeFileAtomic } from '../core/index.ts';
 
 const recordSchema = z.object({
   stage: z.string(),
@@ -50,13 +49,8 @@ const isAllowed = (key: string, allowed: readonly string[]): boolean =>
   allowed.some((prefix) => key === prefix || key.startsWith(`${prefix}.`));
 
 export async function readRunConfig(path: string): Promise<RunConfig | null> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw asStorageError(error, `reading ${path}`);
-  }
+  const text = await textIfPresent(path);
+  if (text === null) return null;
   try {
     return recordSchema.parse(JSON.parse(text));
   } catch (error) {

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { asStorageError, CheckpointError, writeFileAtomic } from '../core/index.ts';
+import { CheckpointError, textIfPresent, writeFileAtomic } from '../core/index.ts';
 
 /** In the folder of a model, beside its weights. */
 export const TRAINING_IMAGES_FILE = 'training-images.json';
@@ -43,13 +42,8 @@ export type TrainingImages = z.infer<typeof trainingImagesSchema>;
 /** The list of a model folder; null where it has none. A list that cannot be read is a CheckpointError. */
 export async function readTrainingImages(folder: string): Promise<TrainingImages | null> {
   const path = join(folder, TRAINING_IMAGES_FILE);
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw asStorageError(error, `reading ${path}`);
-  }
+  const text = await textIfPresent(path);
+  if (text === null) return null;
   try {
     return trainingImagesSchema.parse(JSON.parse(text));
   } catch (error) {

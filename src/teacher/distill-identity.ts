@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { asStorageError, ConfigError, writeFileAtomic } from '../core/index.ts';
+import { ConfigError, textIfPresent, writeFileAtomic } from '../core/index.ts';
 import { ANSWERS_FILE } from './journal.ts';
 import type { Teacher, TeachingRecord } from './teacher.ts';
 
@@ -42,15 +41,6 @@ export const distillIdentity = (teacher: Teacher, records: readonly TeachingReco
   data: { images: records.length, sha256: dataHash(records) },
 });
 
-async function textOf(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw asStorageError(error, `reading ${path}`);
-  }
-}
-
 /** Leaves of an object by dotted path. */
 const flat = (value: object, path = ''): [string, unknown][] =>
   Object.entries(value).flatMap(([key, inner]) =>
@@ -73,9 +63,9 @@ function differences(before: DistillIdentity, now: DistillIdentity): string[] {
  */
 export async function claimFolder(folder: string, identity: DistillIdentity): Promise<void> {
   const path = join(folder, IDENTITY_FILE);
-  const text = await textOf(path);
+  const text = await textIfPresent(path);
   if (text === null) {
-    if ((await textOf(join(folder, ANSWERS_FILE))) !== null) {
+    if ((await textIfPresent(join(folder, ANSWERS_FILE))) !== null) {
       throw new ConfigError(
         `${folder} holds ${ANSWERS_FILE} without ${IDENTITY_FILE}: what was asked is unknown`,
         {
@@ -106,7 +96,7 @@ export async function claimFolder(folder: string, identity: DistillIdentity): Pr
 
 /** A teacher whose answers cost nothing must not write over a set that was paid for. */
 export async function refuseJournal(folder: string): Promise<void> {
-  if ((await textOf(join(folder, IDENTITY_FILE))) === null) return;
+  if ((await textIfPresent(join(folder, IDENTITY_FILE))) === null) return;
   throw new ConfigError(`${folder} holds the answers of a model behind an address`, {
     hint: 'choose another output folder',
   });

@@ -10,6 +10,7 @@ import {
   makeFolder,
   StorageError,
   sha256OfFile,
+  textIfPresent,
   writeFileAtomic,
   writeFolderAtomic,
 } from '../../src/core/index.ts';
@@ -262,4 +263,11 @@ it('sha256OfFile gives what sha256sum prints', async () => {
     '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
   );
   await expect(sha256OfFile(join(folder, 'none'))).rejects.toMatchObject({ code: 'STORAGE' });
+});
+
+it('the text of a file that is not there is null, of one that cannot be read a storage error', async () => {
+  await writeFile(join(folder, 'a.txt'), 'one\n');
+  expect(await textIfPresent(join(folder, 'a.txt'))).toBe('one\n');
+  expect(await textIfPresent(join(folder, 'b.txt'))).toBeNull();
+  await expect(textIfPresent(folder)).rejects.toMatchObject({ code: 'STORAGE' });
 });

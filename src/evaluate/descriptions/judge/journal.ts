@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { open, readFile, truncate } from 'node:fs/promises';
+import { open, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import {
@@ -7,6 +7,7 @@ import {
   ConfigError,
   InputError,
   makeFolder,
+  textIfPresent,
   writeFileAtomic,
   writeJsonl,
 } from '../../../core/index.ts';
@@ -119,19 +120,10 @@ export async function openJournal(folder: string, identity: JudgingIdentity): Pr
   };
 }
 
-async function textOf(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw asStorageError(error, `reading ${path}`);
-  }
-}
-
 async function claim(folder: string, rows: string, identity: JudgingIdentity): Promise<void> {
   const path = join(folder, JUDGING_FILE);
   const wanted = `${JSON.stringify(identity, null, 2)}\n`;
-  const recorded = await textOf(path);
+  const recorded = await textIfPresent(path);
   if (recorded === wanted) return;
   const hint = 'choose another output folder, or repeat the command that it was started with';
   if (recorded !== null) {
@@ -142,7 +134,7 @@ async function claim(folder: string, rows: string, identity: JudgingIdentity): P
       { hint },
     );
   }
-  if ((await textOf(rows)) !== null) {
+  if ((await textIfPresent(rows)) !== null) {
     throw new ConfigError(`${rows} is there already, without ${JUDGING_FILE}: what made it is unknown`, {
       hint,
     });
@@ -152,7 +144,7 @@ async function claim(folder: string, rows: string, identity: JudgingIdentity): P
 
 /** Rows that were written whole; what a killed process began is cut off. */
 async function keptRows(path: string): Promise<Map<string, Judgement>> {
-  const text = (await textOf(path)) ?? '';
+  const text = (await textIfPresent(path)) ?? '';
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   if (whole.length < text.length) await truncate(path, Buffer.byteLength(whole));
   const rows = new Map<string, Judgement>();
