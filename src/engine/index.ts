@@ -1,5 +1,6 @@
 /** The only room that imports TensorFlow.js and onnxruntime-node. */
 export * as tf from '@tensorflow/tfjs';
+export { checkpointed } from './checkpointed.ts';
 export * from './decode/index.ts';
 export * from './fused/index.ts';
 export type { Provider } from './native-binding.ts';

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
-import { asStorageError, sha256OfFile } from '../core/index.ts';
+import { sha256OfFile } from '../core/index.ts';
 import { type Dataset, type ImageRecord, inParallel } from '../data/index.ts';
 import { SCORING_MODES } from '../scoring/index.ts';
 
@@ -86,20 +84,6 @@ export function dataIdentity(
     splitSha256: splitHash(records.map(({ id }) => id)),
     dataSha256: sha256(lines.join('')),
   };
-}
-
-/** SHA-256 of model.safetensors; of sharded weights, that of the lines "name hash" of all shards. */
-export async function checkpointHash(folder: string): Promise<string> {
-  let names: string[];
-  try {
-    names = (await readdir(folder)).filter((name) => name.endsWith('.safetensors')).sort();
-  } catch (error) {
-    throw asStorageError(error, `reading ${folder}`);
-  }
-  if (names.includes('model.safetensors')) return sha256OfFile(join(folder, 'model.safetensors'));
-  const lines: string[] = [];
-  for (const name of names) lines.push(`${name} ${await sha256OfFile(join(folder, name))}\n`);
-  return sha256(lines.join(''));
 }
 
 /** A short name of a reading for folders and tables: `greedy`, `sampled`, `sampled-x5`. */

@@ -3,5 +3,8 @@ export * from './parquet.ts';
 export * from './run-folder.ts';
 export { takeRunLock } from './run-lock.ts';
 export * from './safetensors.ts';
+export { FLOAT_TYPES, type FloatType, MAXIMUM_HEADER_BYTES, type TensorEntry } from './safetensors-header.ts';
+export * from './safetensors-writer.ts';
+export * from './stream-file.ts';
 export * from './training-images.ts';
 export * from './training-state.ts';

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { asStorageError, CheckpointError, writeFileAtomic } from '../core/index.ts';
-import { SafetensorsFile, type TensorData, writeSafetensors } from './safetensors.ts';
+import { SafetensorsFile, type TensorData } from './safetensors.ts';
+import { writeSafetensors } from './safetensors-writer.ts';
 
 /** Arrays by group and name, for example `{firstMoment: {'lm_head.weight': ...}}`. Groups may not hold "/". */
 export type TensorGroups = Record<string, Record<string, Float32Array>>;

@@ -53,16 +53,29 @@ function tapsFor(input: number, output: number): Taps {
   return taps;
 }
 
-/** Antialiased bicubic resize in Pillow's arithmetic: rows first, 8 bits between the passes. */
+/**
+ * Antialiased bicubic resize in Pillow's arithmetic: one direction after the other, 8 bits between the passes.
+ * Rows come first unless the height shrinks by more than twice what the width does, as in Pillow from 13 on;
+ * before, rows always did.
+ */
 export function resizeBicubic(image: RgbImage, height: number, width: number): RgbImage {
-  let { data } = image;
-  if (width !== image.width) {
-    data = resample(data, image.height, tapsFor(image.width, width), image.width * 3, 3, width * 3, 3);
-  }
-  if (height !== image.height) {
-    data = resample(data, width * 3, tapsFor(image.height, height), 1, width * 3, 1, width * 3);
-  }
-  return { data, width, height };
+  const less = image.height - height;
+  const columnsFirst = less > 0 && less > 2 * (image.width - width);
+  return columnsFirst
+    ? resizeRows(resizeColumns(image, height), width)
+    : resizeColumns(resizeRows(image, width), height);
+}
+
+function resizeRows({ data, width: from, height }: RgbImage, width: number): RgbImage {
+  if (width === from) return { data, width, height };
+  const resized = resample(data, height, tapsFor(from, width), from * 3, 3, width * 3, 3);
+  return { data: resized, width, height };
+}
+
+function resizeColumns({ data, width, height: from }: RgbImage, height: number): RgbImage {
+  if (height === from) return { data, width, height };
+  const resized = resample(data, width * 3, tapsFor(from, height), 1, width * 3, 1, width * 3);
+  return { data: resized, width, height };
 }
 
 /**

@@ -54,6 +54,8 @@ export interface ModelConfig {
   source: Readonly<Record<string, unknown>>;
 }
 
+const MODEL_TYPE = 'qwen2_5_vl';
+
 /** Bounds far above any released model: beyond them a file is damaged, and building shapes would not end. */
 const upTo = (most: number) => z.int().min(1).max(most);
 const blocks = upTo(1024);
@@ -66,6 +68,8 @@ const visionSchema = z.object({
   depth: blocks.default(32),
   // The library's class default (3584) is not the value of any released tower, so it must be stated.
   hidden_size: width,
+  in_channels: z.literal(3).optional(),
+  in_chans: z.literal(3).optional(),
   num_heads: heads.default(16),
   intermediate_size: width.default(3420),
   patch_size: upTo(256).default(14),
@@ -73,14 +77,16 @@ const visionSchema = z.object({
   spatial_merge_size: upTo(16).default(2),
   window_size: upTo(2 ** 16).default(112),
   fullatt_block_indexes: z.array(z.int().min(0)).default([7, 15, 23, 31]),
-  out_hidden_size: width,
+  out_hidden_size: width.default(3584),
   hidden_act: z.literal('silu').default('silu'),
 });
 
+/** Scaled kinds (yarn, linear, dynamic) turn positions otherwise: read as if unscaled they would be wrong. */
+const ropeType = z.enum(['default', 'mrope']).optional();
 const ropeSchema = z.object({
-  type: z.string().optional(),
-  rope_type: z.string().optional(),
-  mrope_section: z.tuple([width, width, width]),
+  type: ropeType,
+  rope_type: ropeType,
+  mrope_section: z.tuple([width, width, width]).optional(),
   rope_theta: z.number().positive().optional(),
 });
 
@@ -88,32 +94,32 @@ const textSchema = z.object({
   hidden_size: width,
   num_hidden_layers: blocks,
   num_attention_heads: heads,
-  num_key_value_heads: heads,
+  num_key_value_heads: heads.nullish(),
   head_dim: width.nullish(),
   intermediate_size: width,
   vocab_size: upTo(2 ** 24),
-  rms_norm_eps: z.number().positive().max(1).default(1e-6),
+  rms_norm_eps: z.number().positive().max(1).default(1e-5),
   rope_theta: z.number().positive().optional(),
   rope_scaling: ropeSchema.nullish(),
   rope_parameters: ropeSchema.nullish(),
-  tie_word_embeddings: z.boolean().default(false),
-  max_position_embeddings: count.default(128_000),
+  max_position_embeddings: count.default(32_768),
   hidden_act: z.literal('silu').default('silu'),
   use_sliding_window: z.literal(false).default(false),
 });
 
 const topSchema = z.object({
-  model_type: z.literal('qwen2_5_vl'),
-  vision_config: z.unknown(),
-  image_token_id: tokenId,
-  video_token_id: tokenId,
-  vision_start_token_id: tokenId,
-  vision_end_token_id: tokenId.optional(),
+  image_token_id: tokenId.default(151_655),
+  video_token_id: tokenId.default(151_656),
+  vision_start_token_id: tokenId.default(151_652),
+  vision_end_token_id: tokenId.nullish(),
   bos_token_id: tokenId.nullish(),
   eos_token_id: z.union([tokenId, z.array(tokenId).min(1)]).nullish(),
   pad_token_id: tokenId.nullish(),
-  tie_word_embeddings: z.boolean().optional(),
+  tie_word_embeddings: z.boolean().default(false),
 });
+
+/** Keys that the top of a nested configuration may leave to its text settings. */
+const TEXT_KEYS_OF_TOP = ['bos_token_id', 'eos_token_id', 'pad_token_id'] as const;
 
 /**
  * Reads a Qwen2.5-VL config.json in either layout: text settings at the top (as released) or under
@@ -129,11 +135,11 @@ export function parseModelConfig(json: unknown, origin = 'config.json'): ModelCo
     }
     return undefined;
   };
-  const source = (typeof json === 'object' && json !== null ? json : {}) as Record<string, unknown>;
-  const nested = typeof source.text_config === 'object' && source.text_config !== null;
-  const top = check(topSchema, nested ? { ...(source.text_config as object), ...source } : source, '');
+  const source = requireArchitecture(json, origin);
+  const nested = isObject(source.text_config) ? source.text_config : undefined;
+  const top = check(topSchema, withTextKeys(source, nested), '');
   const vision = check(visionSchema, source.vision_config, 'vision_config');
-  const text = check(textSchema, nested ? source.text_config : source, nested ? 'text_config' : '');
+  const text = check(textSchema, nested ?? source, nested === undefined ? '' : 'text_config');
   if (top === undefined || vision === undefined || text === undefined) throw badConfig(origin, problems);
 
   const rope = text.rope_scaling ?? text.rope_parameters;
@@ -154,14 +160,14 @@ export function parseModelConfig(json: unknown, origin = 'config.json'): ModelCo
       hiddenSize: text.hidden_size,
       layers: text.num_hidden_layers,
       heads: text.num_attention_heads,
-      keyValueHeads: text.num_key_value_heads,
+      keyValueHeads: text.num_key_value_heads ?? text.num_attention_heads,
       headSize: text.head_dim ?? text.hidden_size / text.num_attention_heads,
       intermediateSize: text.intermediate_size,
       vocabularySize: text.vocab_size,
       rmsNormEpsilon: text.rms_norm_eps,
       ropeTheta: text.rope_theta ?? rope?.rope_theta ?? 1_000_000,
       mropeSection: rope?.mrope_section ?? [16, 24, 24],
-      tieWordEmbeddings: top.tie_word_embeddings ?? text.tie_word_embeddings,
+      tieWordEmbeddings: top.tie_word_embeddings,
       maxPositions: text.max_position_embeddings,
     },
     tokens: {
@@ -178,6 +184,41 @@ export function parseModelConfig(json: unknown, origin = 'config.json'): ModelCo
   const conflicts = crossChecks(config);
   if (conflicts.length > 0) throw badConfig(origin, conflicts);
   return config;
+}
+
+type JsonObject = Record<string, unknown>;
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** CheckpointError, in one sentence, for what is no Qwen2.5-VL at all: its keys would all be wrong. */
+function requireArchitecture(json: unknown, origin: string): JsonObject {
+  const source = isObject(json) ? json : {};
+  const type = source.model_type;
+  if (type !== MODEL_TYPE) {
+    const got = typeof type === 'string' ? `describes a model of type "${type}"` : 'names no model_type';
+    throw new CheckpointError(`${origin} ${got}, readable is Qwen2.5-VL ("${MODEL_TYPE}") alone`, {
+      hint: 'give a folder of Qwen2.5-VL, or of a model trained from it',
+    });
+  }
+  const quantized = source.quantization_config;
+  if (quantized !== undefined && quantized !== null) {
+    const method = isObject(quantized) ? quantized.quant_method : undefined;
+    throw new CheckpointError(
+      `${origin} describes quantised weights (${String(method ?? 'quantization_config')}), readable are F32, F16 and BF16`,
+      { hint: 'give the model as it was released, before quantisation' },
+    );
+  }
+  return source;
+}
+
+/** The top of the configuration, with what it leaves to its text settings. A tied head may be declared in either. */
+function withTextKeys(source: JsonObject, text: JsonObject | undefined): JsonObject {
+  if (text === undefined) return source;
+  const merged = { ...source };
+  for (const key of TEXT_KEYS_OF_TOP) merged[key] ??= text[key];
+  if (text.tie_word_embeddings === true) merged.tie_word_embeddings = true;
+  return merged;
 }
 
 export async function readModelConfig(path: string): Promise<ModelConfig> {

@@ -1,4 +1,5 @@
 import { tf } from '../engine/index.ts';
+import type { Checkpointing } from './checkpointing.ts';
 import type { ModelConfig } from './config.ts';
 import type { Parameters } from './parameters.ts';
 import type { Batch, ImageGroup } from './sequence.ts';
@@ -12,12 +13,16 @@ export interface Network {
 }
 
 /** Image embeddings [R, hidden] of all groups in order, each image's tokens in raster order. */
-export function encodeImages(network: Network, groups: readonly ImageGroup[]): tf.Tensor2D | undefined {
+export function encodeImages(
+  network: Network,
+  groups: readonly ImageGroup[],
+  checkpointing?: Checkpointing,
+): tf.Tensor2D | undefined {
   const { parameters, config } = network;
   const encoded = groups.map(({ plan, count, patches }) => {
     const rowLength = patches.length / (count * plan.patches);
     const input = tf.tensor2d(patches, [count * plan.patches, rowLength]);
-    const tokens = visionForward(parameters, config.vision, plan, input);
+    const tokens = visionForward(parameters, config.vision, plan, input, checkpointing);
     return tf.reshape(tokens, [count * plan.tokens, config.text.hiddenSize]) as tf.Tensor2D;
   });
   if (encoded.length === 0) return undefined;
@@ -29,13 +34,15 @@ export interface ForwardOptions {
   imageEmbeddings?: tf.Tensor2D | undefined;
   /** Default: causal attention over the batch. */
   attend?: Attend;
+  /** Keep only the input of each block for the backward pass (`checkpointed`). */
+  checkpointing?: Checkpointing | undefined;
 }
 
 /** Hidden states [B, T, hidden] of a batch after the final norm. */
 export function forward(network: Network, batch: Batch, options: ForwardOptions = {}): tf.Tensor3D {
   const { parameters, config } = network;
   const { size, length } = batch;
-  const images = options.imageEmbeddings ?? encodeImages(network, batch.images);
+  const images = options.imageEmbeddings ?? encodeImages(network, batch.images, options.checkpointing);
   const rows = tf.tensor2d(batch.inputRows, [size, length], 'int32');
   const tables: [number, number, number] = [size, length, config.text.headSize];
   return languageForward(
@@ -44,5 +51,6 @@ export function forward(network: Network, batch: Batch, options: ForwardOptions 
     embed(parameters, rows, images),
     { cos: tf.tensor3d(batch.cos, tables), sin: tf.tensor3d(batch.sin, tables) },
     options.attend ?? causalAttention(length),
+    options.checkpointing,
   );
 }

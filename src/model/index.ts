@@ -1,6 +1,21 @@
+// Of the names that checkpoint.ts has too, these are the room's: they know adapters.
+export {
+  baseOf,
+  loadModel,
+  loadModelFormat,
+  requireModelFolder,
+  saveModel,
+} from './adapted-model.ts';
 export * from './bicubic.ts';
 export * from './chat-template.ts';
 export * from './checkpoint.ts';
+export * from './checkpoint-convert.ts';
+export { baseFingerprint } from './checkpoint-fingerprint.ts';
+export * from './checkpoint-inspect.ts';
+export { readWeights } from './checkpoint-load.ts';
+export * from './checkpoint-save.ts';
+export { readModelMetadata, StoredWeights, withWeights } from './checkpoint-weights.ts';
+export * from './checkpointing.ts';
 export * from './config.ts';
 export * from './forward.ts';
 export * from './generate.ts';
@@ -12,6 +27,7 @@ export { contextTensors, type GeneratingModel, rowsOf, startDecoding } from './g
 export * from './image-processor.ts';
 export * from './layers.ts';
 export * from './log-probabilities.ts';
+export * from './lora/index.ts';
 export * from './parameters.ts';
 export * from './patch-whitening.ts';
 export * from './positions.ts';
@@ -20,6 +36,8 @@ export * from './sequence.ts';
 export * from './smart-resize.ts';
 export * from './text.ts';
 export * from './tokenizer.ts';
+export * from './user-text.ts';
 export * from './views.ts';
 export * from './vision.ts';
 export * from './vision-plan.ts';
+export * from './weights-hash.ts';

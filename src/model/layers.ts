@@ -1,12 +1,19 @@
 import { rmsNorm as fusedRmsNorm, tf } from '../engine/index.ts';
+import { adapterTerm } from './lora/adapter.ts';
 import { type Parameters, parameter } from './parameters.ts';
 
-/** x W^T + b for x [n, in] and a Hugging Face weight [out, in]; the bias is used where the model has one. */
+/**
+ * x W^T + b for x [n, in] and a Hugging Face weight [out, in], and what an adapter adds; bias and adapter are used
+ * where the model has them.
+ */
 export function linear(parameters: Parameters, name: string, x: tf.Tensor2D): tf.Tensor2D {
   const weight = parameter(parameters, `${name}.weight`) as tf.Tensor2D;
   const product: tf.Tensor2D = tf.matMul(x, weight, false, true);
   const bias = parameters.get(`${name}.bias`);
-  return bias === undefined ? product : (tf.add(product, bias) as tf.Tensor2D);
+  const result = bias === undefined ? product : (tf.add(product, bias) as tf.Tensor2D);
+  const { adapter } = parameters;
+  const change = adapter === undefined ? undefined : adapterTerm(adapter, name, x);
+  return change === undefined ? result : tf.add(result, change);
 }
 
 /** x / sqrt(mean(x^2) + epsilon) * gain over the last axis (Zhang & Sennrich 2019). */

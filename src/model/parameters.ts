@@ -2,9 +2,17 @@ import { CheckpointError, type Rng } from '../core/index.ts';
 import { tf } from '../engine/index.ts';
 import type { TensorData } from '../formats/index.ts';
 import type { ModelConfig } from './config.ts';
+import { type Adapter, disposeAdapter } from './lora/adapter.ts';
 
 /** All weights of a model by their Hugging Face names, as in the released Qwen2.5-VL checkpoints. */
-export type Parameters = Map<string, tf.Variable>;
+export interface Parameters extends Map<string, tf.Variable> {
+  /** Low-rank matrices beside the linear layers, where the model is adapted. */
+  adapter?: Adapter | undefined;
+}
+
+export const EMBEDDING_NAME = 'model.embed_tokens.weight';
+/** A parameter of its own only where the head is not tied to the embedding. */
+export const HEAD_NAME = 'lm_head.weight';
 
 /** Names and shapes of every tensor the configuration asks for, in a fixed order. Linear weights are [out, in]. */
 export function parameterShapes(config: ModelConfig): Map<string, number[]> {
@@ -36,7 +44,7 @@ export function parameterShapes(config: ModelConfig): Map<string, number[]> {
   linear('visual.merger.mlp.0', merged, merged, true);
   linear('visual.merger.mlp.2', v.outHiddenSize, merged, true);
 
-  shapes.set('model.embed_tokens.weight', [t.vocabularySize, t.hiddenSize]);
+  shapes.set(EMBEDDING_NAME, [t.vocabularySize, t.hiddenSize]);
   for (let i = 0; i < t.layers; i++) {
     const layer = `model.layers.${i}`;
     shapes.set(`${layer}.input_layernorm.weight`, [t.hiddenSize]);
@@ -54,9 +62,22 @@ export function parameterShapes(config: ModelConfig): Map<string, number[]> {
   return shapes;
 }
 
-/** Newer transformers write `model.visual.` and `model.language_model.`; this gives the released names. */
+/** Who names tensors how: the released checkpoints, or transformers from 4.52 on in memory. */
+export const NAME_STYLES = ['released', 'new'] as const;
+export type NameStyle = (typeof NAME_STYLES)[number];
+
+/** Newer transformers say `model.visual.` and `model.language_model.`; this gives the released names. */
 export function canonicalName(name: string): string {
-  return name.replace(/^model\.visual\./, 'visual.').replace(/^model\.language_model\./, 'model.');
+  const inner = name
+    .replace(/^model\.visual\./, 'visual.')
+    .replace(/^(model\.)?language_model\.(model\.)?/, 'model.');
+  return inner.replace(/^model\.lm_head\./, 'lm_head.');
+}
+
+/** The name of a parameter in a file of the given style; the inverse of `canonicalName`. */
+export function storedName(name: string, style: NameStyle): string {
+  if (style === 'released') return name;
+  return name.replace(/^model\./, 'model.language_model.').replace(/^visual\./, 'model.visual.');
 }
 
 const EMBEDDING_STD = 0.5;
@@ -95,8 +116,8 @@ export function initialValues(config: ModelConfig, rng: Rng): Map<string, Tensor
 }
 
 function initialStd(name: string, shape: readonly number[]): number {
-  if (name === 'model.embed_tokens.weight') return EMBEDDING_STD;
-  if (name === 'lm_head.weight') return HEAD_STD;
+  if (name === EMBEDDING_NAME) return EMBEDDING_STD;
+  if (name === HEAD_NAME) return HEAD_STD;
   const fanIn = sizeOf(shape) / shape[0]!;
   return (RESIDUAL_OUTPUT.test(name) ? 0.5 : 1) / Math.sqrt(fanIn);
 }
@@ -112,15 +133,13 @@ export function loadParameters(
 ): Parameters {
   checkParameters(config, values, origin);
   const parameters: Parameters = new Map();
-  for (const name of parameterShapes(config).keys()) {
-    const { shape, data } = values.get(name)!;
-    parameters.set(
-      name,
-      tf.tidy(() => tf.variable(tf.tensor(data, [...shape], 'float32'))),
-    );
-  }
+  for (const name of parameterShapes(config).keys()) parameters.set(name, variableOf(values.get(name)!));
   return parameters;
 }
+
+/** A variable of these values. The engine may keep the array itself: it must not be changed afterwards. */
+export const variableOf = ({ shape, data }: TensorData): tf.Variable =>
+  tf.tidy(() => tf.variable(tf.tensor(data, [...shape], 'float32')));
 
 /** CheckpointError unless the names and shapes are exactly those of the configuration. */
 export function checkParameters(
@@ -162,6 +181,7 @@ export async function exportParameters(parameters: Parameters): Promise<Map<stri
 
 export function disposeParameters(parameters: Parameters): void {
   for (const variable of parameters.values()) variable.dispose();
+  if (parameters.adapter !== undefined) disposeAdapter(parameters.adapter);
 }
 
 /** A parameter that the model's code asks for; absence is a defect of ours, not of the checkpoint. */

@@ -3,6 +3,7 @@ import type { ChatMessage, ChatTemplate } from './chat-template.ts';
 import type { ModelConfig } from './config.ts';
 import { imageTokenCount, type ProcessedImage } from './image-processor.ts';
 import type { Sequence } from './sequence.ts';
+import { conversationTokens } from './user-text.ts';
 
 /** What a prompt needs of a model. */
 export interface PromptFormat {
@@ -13,17 +14,18 @@ export interface PromptFormat {
 
 /**
  * A conversation as a prompt sequence: rendered, tokenised, every image-pad token repeated to the number of
- * tokens its image takes. Images belong to the image parts of the messages in order.
+ * tokens its image takes. Images belong to the image parts of the messages in order; text that spells a special
+ * token stays text (`conversationTokens`).
  */
 export function promptSequence(
   format: PromptFormat,
   messages: readonly ChatMessage[],
   images: readonly ProcessedImage[],
 ): Sequence {
-  const { config, tokenizer, chatTemplate } = format;
+  const { config } = format;
   const ids: number[] = [];
   let image = 0;
-  for (const id of tokenizer.encode(chatTemplate.render(messages))) {
+  for (const id of conversationTokens(format, messages)) {
     if (id !== config.tokens.imagePad) {
       ids.push(id);
       continue;

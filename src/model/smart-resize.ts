@@ -33,8 +33,10 @@ export function smartResize(
       hint: 'crop the image',
     });
   }
-  let h = Math.max(factor, roundHalfToEven(height / factor) * factor);
-  let w = Math.max(factor, roundHalfToEven(width / factor) * factor);
+  // A side below half the factor gives 0, and with it the lower limit's branch. (qwen_vl_utils takes one factor
+  // here instead; transformers, whose sizes these are, does not.)
+  let h = roundHalfToEven(height / factor) * factor;
+  let w = roundHalfToEven(width / factor) * factor;
   if (h * w > maxPixels) {
     const shrink = Math.sqrt((height * width) / maxPixels);
     h = Math.max(factor, Math.floor(height / shrink / factor) * factor);

@@ -1,4 +1,5 @@
-import { rotate, tf } from '../engine/index.ts';
+import { checkpointed, rotate, tf } from '../engine/index.ts';
+import type { Checkpointing } from './checkpointing.ts';
 import type { TextConfig } from './config.ts';
 import { attention, halfTables, linear, type Rotary, rmsNorm, swiGlu } from './layers.ts';
 import { type Parameters, parameter } from './parameters.ts';
@@ -7,7 +8,11 @@ import { type Parameters, parameter } from './parameters.ts';
  * How a layer attends: q [B, heads, T, D], k and v [B, keyValueHeads, T, D], all rotated already, give
  * [B, heads, T, D]. Training, prefill and cached decoding differ in this function alone.
  */
-export type Attend = (layer: number, q: tf.Tensor4D, k: tf.Tensor4D, v: tf.Tensor4D) => tf.Tensor4D;
+export interface Attend {
+  (layer: number, q: tf.Tensor4D, k: tf.Tensor4D, v: tf.Tensor4D, uses?: readonly tf.Tensor[]): tf.Tensor4D;
+  /** Tensors that the function holds; equal ones may be given instead (`checkpointed`). */
+  uses?: readonly tf.Tensor[];
+}
 
 /**
  * The language model between embeddings and head.
@@ -21,12 +26,23 @@ export function languageForward(
   embeddings: tf.Tensor3D,
   rotary: Rotary<tf.Tensor3D>,
   attend: Attend,
+  checkpointing?: Checkpointing,
 ): tf.Tensor3D {
   const [batch, length, hidden] = embeddings.shape;
   const tables = halfTables(rotary);
   let x = tf.reshape(embeddings, [batch * length, hidden]) as tf.Tensor2D;
   for (let layer = 0; layer < config.layers; layer++) {
-    x = block(parameters, config, layer, batch, x, tables, attend);
+    const run = (input: tf.Tensor2D, [cos, sin, ...held]: readonly tf.Tensor[]): tf.Tensor2D => {
+      const given = { cos: cos as tf.Tensor2D, sin: sin as tf.Tensor2D };
+      return block(parameters, config, layer, batch, input, given, (at, q, k, v) =>
+        attend(at, q, k, v, held),
+      );
+    };
+    const uses = [tables.cos, tables.sin, ...(attend.uses ?? [])];
+    x =
+      checkpointing === undefined
+        ? run(x, uses)
+        : checkpointed(run, x, uses, checkpointing(`model.layers.${layer}.`));
   }
   const normed = rmsNorm(parameters, 'model.norm', x, config.rmsNormEpsilon);
   return tf.reshape(normed, [batch, length, hidden]);
@@ -76,10 +92,13 @@ export function causalAttention(length: number, sink?: KeyValueSink): Attend {
   const mask = new Float32Array(length * length);
   for (let i = 0; i < length; i++) mask.fill(-1e9, i * length + i + 1, (i + 1) * length);
   const maskTensor = tf.tensor2d(mask, [length, length]);
-  return (layer, q, k, v) => {
+  const held = [maskTensor];
+  const attend: Attend = (layer, q, k, v, [given] = held) => {
     sink?.(layer, k, v);
-    return attention(q, k, v, maskTensor);
+    return attention(q, k, v, given as tf.Tensor2D);
   };
+  attend.uses = held;
+  return attend;
 }
 
 /** Logits [n, vocabulary] of hidden states [n, hidden], through the tied or separate head. */
@@ -88,15 +107,28 @@ export function languageHead(parameters: Parameters, config: TextConfig, hidden:
   return tf.matMul(hidden, parameter(parameters, name) as tf.Tensor2D, false, true);
 }
 
+/** Up to here (16 MB) putting all embeddings into one table is cheaper than choosing between two. */
+const LARGEST_COPIED_TABLE = 2 ** 22;
+
 /**
  * Embeddings [B, T, hidden] of input rows: a row below the vocabulary size is a token id, vocabulary size + r
- * is row r of the image embeddings. One gather serves both, so one scatter serves their gradients.
+ * is row r of the image embeddings. One gather serves both, so one scatter serves their gradients; a large table is
+ * not copied for that.
  *
  * @param rows int32 [B, T] @param imageEmbeddings [R, hidden], absent in a batch without images
  */
 export function embed(parameters: Parameters, rows: tf.Tensor2D, imageEmbeddings?: tf.Tensor2D): tf.Tensor3D {
   const words = parameter(parameters, 'model.embed_tokens.weight') as tf.Tensor2D;
-  const table = imageEmbeddings === undefined ? words : tf.concat([words, imageEmbeddings], 0);
   const [batch, length] = rows.shape;
-  return tf.reshape(tf.gather(table, tf.reshape(rows, [batch * length])), [batch, length, words.shape[1]!]);
+  const [vocabulary, width] = words.shape;
+  const flat = tf.reshape(rows, [batch * length]);
+  const shaped = (embedded: tf.Tensor): tf.Tensor3D => tf.reshape(embedded, [batch, length, width]);
+  if (imageEmbeddings === undefined) return shaped(tf.gather(words, flat));
+  if (words.size <= LARGEST_COPIED_TABLE)
+    return shaped(tf.gather(tf.concat([words, imageEmbeddings], 0), flat));
+  const isImage = tf.greaterEqual(flat, vocabulary);
+  const last = imageEmbeddings.shape[0] - 1;
+  const ofWords = tf.gather(words, tf.minimum(flat, vocabulary - 1));
+  const ofImages = tf.gather(imageEmbeddings, tf.clipByValue(tf.sub(flat, vocabulary), 0, last).toInt());
+  return shaped(tf.where(tf.reshape(isImage, [batch * length, 1]), ofImages, ofWords));
 }

@@ -50,6 +50,7 @@ export class BpeTokenizer implements Tokenizer {
         { hint: 'tokenizer.json and config.json must come from the same model' },
       );
     }
+    requireSpecialTokens(parsed.data.added_tokens, config, origin);
     this.endOfSequenceIds = this.#endIds(config, origin);
     this.padId = config.tokens.pad ?? this.endOfSequenceIds[0]!;
   }
@@ -95,4 +96,30 @@ export class BpeTokenizer implements Tokenizer {
     if (ids.size === 0) throw new CheckpointError(`${origin} has no end-of-sequence token`);
     return [...ids];
   }
+}
+
+/** Qwen's names of the tokens that config.json gives by id. */
+const NAMED_TOKENS = [
+  ['image_token_id', 'imagePad', '<|image_pad|>'],
+  ['video_token_id', 'videoPad', '<|video_pad|>'],
+  ['vision_start_token_id', 'visionStart', '<|vision_start|>'],
+  ['vision_end_token_id', 'visionEnd', '<|vision_end|>'],
+] as const;
+
+/** The places of pictures are found by id, in a text that the tokenizer cut: both must mean the same tokens. */
+function requireSpecialTokens(
+  added: readonly { id: number; content: string }[],
+  { tokens }: ModelConfig,
+  origin: string,
+): void {
+  const problems = NAMED_TOKENS.flatMap(([key, field, name]) => {
+    const id = tokens[field];
+    const token = added.find((one) => one.content === name);
+    if (token === undefined) return [`it lacks ${name} (${key} ${id})`];
+    return token.id === id ? [] : [`${name} is ${token.id}, config.json says ${key} ${id}`];
+  });
+  if (problems.length === 0) return;
+  throw new CheckpointError(`${origin} is the tokenizer of another model: ${problems.join('; ')}`, {
+    hint: 'tokenizer.json and config.json must come from the same model',
+  });
 }

@@ -1,4 +1,5 @@
-import { rotate, tf } from '../engine/index.ts';
+import { checkpointed, rotate, tf } from '../engine/index.ts';
+import type { Checkpointing } from './checkpointing.ts';
 import type { VisionConfig } from './config.ts';
 import { attention, halfTables, linear, type Rotary, rmsNorm, swiGlu } from './layers.ts';
 import { type Parameters, parameter } from './parameters.ts';
@@ -18,6 +19,7 @@ export function visionForward(
   config: VisionConfig,
   plan: VisionPlan,
   patches: tf.Tensor2D,
+  checkpointing?: Checkpointing,
 ): tf.Tensor3D {
   const batch = patches.shape[0] / plan.patches;
   const headSize = config.hiddenSize / config.heads;
@@ -26,15 +28,21 @@ export function visionForward(
   const kernel = parameter(parameters, 'visual.patch_embed.proj.weight');
   const flat = tf.reshape(kernel, [config.hiddenSize, patches.shape[1]]) as tf.Tensor2D;
   let x: tf.Tensor2D = tf.matMul(patches, flat, false, true);
+  const uses = [rotary.cos, rotary.sin];
   for (let i = 0; i < config.depth; i++) {
     const name = `visual.blocks.${i}`;
     const whole = config.fullAttentionBlocks.includes(i);
-    const normed = rmsNorm(parameters, `${name}.norm1`, x, RMS_NORM_EPSILON);
-    x = tf.add(x, visionAttention(parameters, `${name}.attn`, config, plan, batch, normed, rotary, whole));
-    x = tf.add(
-      x,
-      swiGlu(parameters, `${name}.mlp`, rmsNorm(parameters, `${name}.norm2`, x, RMS_NORM_EPSILON)),
-    );
+    const run = (input: tf.Tensor2D, [cos, sin]: readonly tf.Tensor[]): tf.Tensor2D => {
+      const turned = { cos: cos as tf.Tensor2D, sin: sin as tf.Tensor2D };
+      const normed = rmsNorm(parameters, `${name}.norm1`, input, RMS_NORM_EPSILON);
+      const attended = tf.add(
+        input,
+        visionAttention(parameters, `${name}.attn`, config, plan, batch, normed, turned, whole),
+      ) as tf.Tensor2D;
+      const second = rmsNorm(parameters, `${name}.norm2`, attended, RMS_NORM_EPSILON);
+      return tf.add(attended, swiGlu(parameters, `${name}.mlp`, second));
+    };
+    x = checkpointing === undefined ? run(x, uses) : checkpointed(run, x, uses, checkpointing(`${name}.`));
   }
   return merge(parameters, config, plan, batch, x);
 }

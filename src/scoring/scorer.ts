@@ -1,7 +1,4 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
-import { asStorageError, ConfigError, InputError, type RgbImage } from '../core/index.ts';
+import { ConfigError, InputError, type RgbImage } from '../core/index.ts';
 import { loadShippedPrompt, type RenderedPrompt, renderPrompt } from '../data/index.ts';
 import { type EngineOptions, isEngineRunning, startEngine } from '../engine/index.ts';
 import {
@@ -13,6 +10,7 @@ import {
   scaleForViews,
   smartResize,
   type VisionLanguageModel,
+  weightsSha256,
 } from '../model/index.ts';
 import { type Comparison, comparePictures } from './compare.ts';
 import { defaultModel } from './default-model.ts';
@@ -47,7 +45,7 @@ export interface ScorerOptions {
 export interface ScorerProvenance {
   /** Folder of the weights. */
   model: string;
-  /** SHA-256 of model.safetensors; null for a model given in memory. */
+  /** SHA-256 of the weights (`weightsSha256`); null for a model given in memory. */
   modelSha256: string | null;
   prompt: { id: string; version: number; hash: string };
   mode: ScoringMode;
@@ -108,7 +106,7 @@ export async function createScorer(options: ScorerOptions = {}): Promise<Scorer>
   if (!isEngineRunning()) await startEngine(engine);
   const own = typeof given === 'string';
   const model = typeof given === 'string' ? await loadModel(given) : given;
-  const modelSha256 = own ? await hashOf(join(model.folder, 'model.safetensors')) : null;
+  const modelSha256 = own ? await weightsSha256(model.folder) : null;
   const { patchSize, mergeSize, minPixels, maxPixels, views } = model.processor;
   const limits = { factor: patchSize * mergeSize, minPixels, maxPixels };
   let closed = false;
@@ -191,15 +189,3 @@ const isSeries = (inputs: unknown): inputs is Iterable<Picture> | AsyncIterable<
   if (typeof inputs !== 'object' || inputs === null) return false;
   return Symbol.asyncIterator in inputs || Symbol.iterator in inputs;
 };
-
-/** SHA-256 of a file; null where sharded weights make it several files. */
-async function hashOf(path: string): Promise<string | null> {
-  const hash = createHash('sha256');
-  try {
-    for await (const part of createReadStream(path)) hash.update(part as Buffer);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw asStorageError(error, `reading ${path}`);
-  }
-  return hash.digest('hex');
-}

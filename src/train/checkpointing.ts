@@ -3,7 +3,17 @@ import { z } from 'zod';
 import { CheckpointError } from '../core/index.ts';
 import { type AdamW, tf } from '../engine/index.ts';
 import { loadTrainingState, saveTrainingState } from '../formats/index.ts';
-import { loadModel, saveModel, type VisionLanguageModel } from '../model/index.ts';
+import {
+  adapterParameters,
+  baseFingerprint,
+  baseOf,
+  disposeAdapter,
+  disposeParameters,
+  loadAdapter,
+  loadModel,
+  saveModel,
+  type VisionLanguageModel,
+} from '../model/index.ts';
 
 /** What a stage needs besides weights to continue to the bit; all else is a pure function of seed and step. */
 const stateSchema = z.strictObject({
@@ -17,7 +27,7 @@ export const MODEL_FOLDER = 'model';
 
 /**
  * Writes a whole checkpoint: the model as a Hugging Face folder (F32, so that training continues from the very
- * same weights), optimiser moments, extra variables of the stage, and the counters.
+ * same weights) or, of an adapted model, the adapter alone; optimiser moments, extra variables of the stage, and the counters.
  */
 export async function saveStage(
   folder: string,
@@ -45,13 +55,7 @@ export async function restoreStage(
   extra: ReadonlyMap<string, tf.Variable> = new Map(),
 ): Promise<{ state: StageState; restoreOptimizer: (optimizer: AdamW) => void }> {
   const { tensors, state } = await loadTrainingState(folder, stateSchema);
-  const saved = await loadModel(join(folder, MODEL_FOLDER));
-  for (const [name, variable] of model.parameters) {
-    const value = saved.parameters.get(name);
-    if (value === undefined) throw new CheckpointError(`${folder} has no tensor ${name}`);
-    variable.assign(value);
-  }
-  for (const variable of saved.parameters.values()) variable.dispose();
+  await restoreWeights(join(folder, MODEL_FOLDER), model);
   for (const [name, variable] of extra) {
     const values = tensors.extra?.[name];
     if (values === undefined || values.length !== variable.size) {
@@ -64,4 +68,30 @@ export async function restoreStage(
     restoreOptimizer: (optimizer) =>
       optimizer.importState({ step: state.optimizerStep, tensors: tensors.optimizer ?? {} }),
   };
+}
+
+/** Of an adapted model the adapter alone: it is all that a checkpoint holds, and all that has changed. */
+async function restoreWeights(folder: string, model: VisionLanguageModel): Promise<void> {
+  const { adapter } = model.parameters;
+  if (adapter !== undefined) {
+    const saved = await loadAdapter(folder, model.config, await baseFingerprint(baseOf(model)));
+    assignAll(adapterParameters(adapter), adapterParameters(saved), folder);
+    disposeAdapter(saved);
+    return;
+  }
+  const saved = await loadModel(folder);
+  assignAll(model.parameters, saved.parameters, folder);
+  disposeParameters(saved.parameters);
+}
+
+function assignAll(
+  variables: ReadonlyMap<string, tf.Variable>,
+  saved: ReadonlyMap<string, tf.Variable>,
+  folder: string,
+): void {
+  for (const [name, variable] of variables) {
+    const value = saved.get(name);
+    if (value === undefined) throw new CheckpointError(`${folder} has no tensor ${name}`);
+    variable.assign(value);
+  }
 }

@@ -4,6 +4,7 @@ import {
   batchSettings,
   freezeSettings,
   guardSettings,
+  memorySettings,
   optimizerSettings,
   runSettings,
   viewSettings,
@@ -19,6 +20,7 @@ export const coldStartConfigSchema = z.strictObject({
   batch: batchSettings.prefault({}),
   optimizer: optimizerSettings({ learningRate: 1e-3 }),
   freeze: freezeSettings({ vision: false, merger: false }),
+  ...memorySettings,
   visionLearningRateScale: z
     .number()
     .positive()

@@ -4,9 +4,11 @@ import { changingScalars, tf } from '../engine/index.ts';
 import { openRun } from '../formats/index.ts';
 import {
   appendTokens,
+  checkpointingOf,
   collate,
   crossEntropy,
   disposeParameters,
+  droppingOut,
   encodeImages,
   loadModel,
   loadModelFormat,
@@ -17,6 +19,7 @@ import {
 } from '../model/index.ts';
 import { NonFiniteGuard } from '../rl/index.ts';
 import { type ColdStartRow, coldStartRowSchema } from '../teacher/index.ts';
+import { adapt, trainedParameters } from './adapt.ts';
 import { bucketed } from './bucketed.ts';
 import { restoreStage, saveStage } from './checkpointing.ts';
 import type { ColdStartConfig } from './cold-start.config.ts';
@@ -31,8 +34,7 @@ import { createScoreHead, scoreHeadLoss } from './score-head.ts';
 import { RESULT_NEUTRAL_KEYS } from './settings.ts';
 import type { StageOptions, StageResult } from './stage.ts';
 import { requireSameMos } from './teacher-scores.ts';
-import { trainableNames } from './trainable.ts';
-import { pickParameters, traineeOf } from './trainee.ts';
+import { traineeOf } from './trainee.ts';
 import { trainingImagesOf } from './training-images.ts';
 import { type MicroLoss, update } from './update.ts';
 import { describeValidation, noteFewImages, requireScores, selectionValue, validate } from './validation.ts';
@@ -71,15 +73,14 @@ export async function trainColdStart(
   });
   const lessons = matchRows(await readAllJsonl(config.rows, coldStartRowSchema), train, prompt, config);
   const model = { ...(await loadModel(config.model)), processor };
-  const names = trainableNames(model.parameters.keys(), config.freeze);
+  adapt(model, config.lora, rng);
+  const trained = trainedParameters(model, config.freeze);
   const head =
     config.scoreHeadWeight > 0
       ? createScoreHead(model.config.text.hiddenSize, rng.fork('score-head'))
       : new Map<string, tf.Variable>();
-  const trainee = traineeOf(
-    new Map([...pickParameters(model.parameters, names), ...head]),
-    config.optimizer,
-    (name) => (name.startsWith('visual.') ? config.visionLearningRateScale : 1),
+  const trainee = traineeOf(new Map([...trained, ...head]), config.optimizer, (name) =>
+    name.startsWith('visual.') ? config.visionLearningRateScale : 1,
   );
   const run = await openRun(config.run, {
     config,
@@ -107,7 +108,7 @@ export async function trainColdStart(
         const { row, image } = lessons[index]!;
         return { row, image: trainingPicture(train.images[image]!, config.flip, model.processor, draw) };
       });
-      const micros = responseLosses(model, prompt, batch, head, config);
+      const micros = responseLosses({ model, trained, prompt, head, config, rng: draw }, batch);
       const learningRate = learningRateOf(config.optimizer, config.steps, step);
       const began = performance.now();
       const result = await update(trainee, learningRate, micros);
@@ -195,17 +196,26 @@ function matchRows(
   return lessons;
 }
 
+interface LossContext {
+  model: VisionLanguageModel;
+  trained: ReadonlyMap<string, tf.Variable>;
+  prompt: RenderedPrompt;
+  /** Score head; empty for none. */
+  head: ReadonlyMap<string, tf.Variable>;
+  config: ColdStartConfig;
+  rng: Rng;
+}
+
 /**
  * Cross entropy of each micro-batch over the response tokens of the whole batch, plus the loss of the score head
  * where there is one.
  */
 function responseLosses(
-  model: VisionLanguageModel,
-  prompt: RenderedPrompt,
+  { model, trained, prompt, head, config, rng }: LossContext,
   lessons: readonly { row: ColdStartRow; image: ProcessedImage }[],
-  head: ReadonlyMap<string, tf.Variable>,
-  { batch: { microBatch }, scoreHeadWeight }: Pick<ColdStartConfig, 'batch' | 'scoreHeadWeight'>,
 ): (() => MicroLoss)[] {
+  const { scoreHeadWeight } = config;
+  const checkpointing = config.gradientCheckpointing ? checkpointingOf(trained) : undefined;
   const { tokenizer } = model;
   const end = tokenizer.endOfSequenceIds[0]!;
   const sequences = lessons.map(({ row, image }) => {
@@ -214,11 +224,12 @@ function responseLosses(
     return appendTokens(question, [...tokenizer.encode(row.response), end], 'action');
   });
   const scoreOf = new Map(lessons.map(({ row, image }) => [image, row.score!]));
-  const parts = bucketed(sequences, microBatch).map((part) => collate(part, model.config));
+  const parts = bucketed(sequences, config.batch.microBatch).map((part) => collate(part, model.config));
   const tokens = parts.reduce((sum, part) => sum + part.actions.count, 0);
-  return parts.map((batch) => () => {
-    const imageEmbeddings = encodeImages(model, batch.images)!;
-    const { sum } = crossEntropy(model, batch, { imageEmbeddings });
+  return parts.map((batch, i) => () => {
+    const network = { ...model, parameters: droppingOut(model.parameters, rng.fork('dropout', i)) };
+    const imageEmbeddings = encodeImages(network, batch.images, checkpointing)!;
+    const { sum } = crossEntropy(network, batch, { imageEmbeddings, checkpointing });
     const text = tf.mul(sum, changingScalars({ perToken: 1 / tokens }).perToken) as tf.Scalar;
     if (head.size === 0) return { loss: text };
     const perImage = scoreHeadWeight / lessons.length;

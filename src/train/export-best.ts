@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { CheckpointError } from '../core/index.ts';
 import { type RunFolder, type TrainingImages, writeTrainingImages } from '../formats/index.ts';
-import { loadModel, saveModel } from '../model/index.ts';
+import { disposeParameters, loadModel, saveModel } from '../model/index.ts';
 import { MODEL_FOLDER } from './checkpointing.ts';
 import type { StageResult } from './stage.ts';
 
-/** Writes the best checkpoint's weights (the last one's, if none was ever measured) as the run's model folder. */
+/** Writes the best checkpoint's weights (the last one's, if none was ever measured) as the run's model folder; an adapter, where one was trained. */
 export async function exportBest(
   run: RunFolder,
   folder: string,
@@ -20,6 +20,6 @@ export async function exportBest(
   const output = join(folder, MODEL_FOLDER);
   await writeTrainingImages(output, seen);
   await saveModel(model, output, { dtype: 'F32', metadata: { ...metadata, step: String(step) } });
-  for (const variable of model.parameters.values()) variable.dispose();
+  disposeParameters(model.parameters);
   return { model: output, step, ...(run.best === null ? {} : { validation: run.best.value }) };
 }

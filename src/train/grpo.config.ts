@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { iqaRubricConfigSchema } from '../env/index.ts';
 import { SCORING_MODES } from '../scoring/index.ts';
-import { freezeSettings, guardSettings, optimizerSettings, runSettings } from './settings.ts';
+import { freezeSettings, guardSettings, memorySettings, optimizerSettings, runSettings } from './settings.ts';
 
 export const grpoConfigSchema = z.strictObject({
   ...runSettings,
@@ -44,6 +44,7 @@ export const grpoConfigSchema = z.strictObject({
     .prefault({}),
   optimizer: optimizerSettings({ learningRate: 1e-4, weightDecay: 0, beta2: 0.95 }),
   freeze: freezeSettings({ vision: true, merger: false }),
+  ...memorySettings,
   flip: z.boolean().default(true),
   validateEvery: z.int().positive().default(40),
   validationImages: z.int().positive().default(200),

@@ -1,5 +1,6 @@
 import {
   type Completion,
+  ConfigError,
   InputError,
   type RewardValue,
   Rng,
@@ -27,6 +28,7 @@ import {
 } from '../model/index.ts';
 import { grpoAdvantages, NonFiniteGuard, RewardFailureGuard } from '../rl/index.ts';
 import { coldStartRowSchema } from '../teacher/index.ts';
+import { adapt, adaptedReference, disposeReference, trainedParameters } from './adapt.ts';
 import { restoreStage, saveStage } from './checkpointing.ts';
 import { DataOrder } from './data-order.ts';
 import { type Examples, loadExamples } from './examples.ts';
@@ -41,8 +43,7 @@ import { learningRateOf } from './schedule.ts';
 import { RESULT_NEUTRAL_KEYS } from './settings.ts';
 import type { StageOptions, StageResult } from './stage.ts';
 import { requireSameMos } from './teacher-scores.ts';
-import { trainableNames } from './trainable.ts';
-import { pickParameters, traineeOf } from './trainee.ts';
+import { traineeOf } from './trainee.ts';
 import { trainingImagesOf } from './training-images.ts';
 import {
   describeValidation,
@@ -61,6 +62,7 @@ import {
  * takes one or more clipped steps on them with a k3 KL to the cold start. Tokens go in as they came out.
  */
 export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}): Promise<StageResult> {
+  requireNoDropout(config);
   const progress = options.progress ?? silentProgress;
   const rng = new Rng(config.seed).fork('grpo');
   const prompt = renderPrompt(await loadShippedPrompt(config.prompt));
@@ -82,9 +84,11 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
   const targets = await targetsOf(train, config);
   const rubric = createIqaRubric(config.rubric);
   const model = await loadModel(config.model);
-  const reference = config.loss.klCoefficient > 0 ? await loadModel(config.model) : null;
-  const names = trainableNames(model.parameters.keys(), config.freeze);
-  const trainee = traineeOf(pickParameters(model.parameters, names), config.optimizer);
+  const isNew = model.parameters.adapter === undefined;
+  adapt(model, config.lora, rng);
+  const reference = config.loss.klCoefficient > 0 ? await referenceOf(model, isNew, config) : null;
+  const trained = trainedParameters(model, config.freeze);
+  const trainee = traineeOf(trained, config.optimizer);
   const run = await openRun(config.run, {
     config,
     stage: 'grpo',
@@ -211,9 +215,25 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
   } finally {
     trainee.optimizer.dispose();
     disposeParameters(model.parameters);
-    if (reference !== null) disposeParameters(reference.parameters);
+    if (reference !== null) disposeReference(reference, model);
     await run.close();
   }
+}
+
+function requireNoDropout({ lora }: GrpoConfig): void {
+  if (lora === null || lora.dropout === 0) return;
+  throw new ConfigError(`lora.dropout is ${lora.dropout}, allowed is 0`, {
+    hint: 'the sampler drops nothing: with dropout the trainer would score its tokens under another policy',
+  });
+}
+
+/** The starting policy: of an adapted model the same weights, otherwise a second copy of them. */
+async function referenceOf(
+  model: VisionLanguageModel,
+  isNew: boolean,
+  config: GrpoConfig,
+): Promise<VisionLanguageModel> {
+  return model.parameters.adapter === undefined ? loadModel(config.model) : adaptedReference(model, isNew);
 }
 
 function question(model: VisionLanguageModel, prompt: RenderedPrompt, image: ProcessedImage): Sequence {

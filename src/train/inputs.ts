@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { asStorageError, sha256OfFile } from '../core/index.ts';
 import { RECORDS_FILE, type RenderedPrompt } from '../data/index.ts';
 import type { TrainingImages } from '../formats/index.ts';
+import { baseFolderOf, isAdapterFolder } from '../model/index.ts';
 
 export interface StageInputs {
   /** Folder of the starting model. */
@@ -33,18 +34,8 @@ const MODEL_SETTINGS: readonly string[] = [
  * data set's records and images, the teacher's rows and the prompt. A run is not continued when one has changed.
  */
 export async function hashInputs(inputs: StageInputs): Promise<Record<string, string>> {
-  let names: string[];
-  try {
-    names = (await readdir(inputs.model)).sort();
-  } catch (error) {
-    throw asStorageError(error, `reading ${inputs.model}`);
-  }
   const hashes: Record<string, string> = {};
-  for (const name of names) {
-    if (MODEL_SETTINGS.includes(name) || (inputs.weights && name.endsWith('.safetensors'))) {
-      hashes[`model/${name}`] = await sha256OfFile(join(inputs.model, name));
-    }
-  }
+  await hashModel(inputs.model, 'model', inputs.weights, hashes);
   hashes[RECORDS_FILE] = await sha256OfFile(join(inputs.dataset, RECORDS_FILE));
   if (inputs.rows !== undefined && inputs.rows !== null) hashes.rows = await sha256OfFile(inputs.rows);
   // Of the images alone: a change of the records is told under their own name.
@@ -52,4 +43,25 @@ export async function hashInputs(inputs: StageInputs): Promise<Record<string, st
   hashes.images = createHash('sha256').update(images).digest('hex');
   hashes.prompt = inputs.prompt.hash;
   return hashes;
+}
+
+/** The files of a model's folder; of an adapter's, and those of its base. */
+async function hashModel(
+  folder: string,
+  as: string,
+  weights: boolean,
+  hashes: Record<string, string>,
+): Promise<void> {
+  let names: string[];
+  try {
+    names = (await readdir(folder)).sort();
+  } catch (error) {
+    throw asStorageError(error, `reading ${folder}`);
+  }
+  for (const name of names) {
+    if (MODEL_SETTINGS.includes(name) || (weights && name.endsWith('.safetensors'))) {
+      hashes[`${as}/${name}`] = await sha256OfFile(join(folder, name));
+    }
+  }
+  if (await isAdapterFolder(folder)) await hashModel(await baseFolderOf(folder), 'base', weights, hashes);
 }

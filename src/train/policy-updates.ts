@@ -4,6 +4,7 @@ import {
   appendTokens,
   type Batch,
   batchFeatures,
+  checkpointingOf,
   collate,
   disposeImageFeatures,
   encodeImageFeatures,
@@ -20,6 +21,7 @@ import {
   samplerDivergence,
   tokenWeights,
 } from '../rl/index.ts';
+import { picturesStay } from './adapt.ts';
 import { chunk } from './chunk.ts';
 import type { GrpoConfig } from './grpo.config.ts';
 import { type MicroLoss, type Trainee, update } from './update.ts';
@@ -54,7 +56,8 @@ export async function policyUpdates(
   const totals = batchTotals(lengths);
   const denominator = globalDenominator(config.loss.aggregation, totals, config.maxNewTokens);
   const images = new Set(sequences.flatMap(({ images: own }) => own));
-  const frozen = config.freeze.vision && config.freeze.merger;
+  const frozen = picturesStay(trainee.parameters);
+  const checkpointing = config.gradientCheckpointing ? checkpointingOf(trainee.parameters) : undefined;
   const features = frozen ? encodeImageFeatures(model, images) : null;
   const referenceFeatures =
     reference === null ? null : frozen ? features : encodeImageFeatures(reference, images);
@@ -125,6 +128,7 @@ export async function policyUpdates(
         const { logProbabilities, entropy } = responseLogProbabilities(model, batch, {
           ...settings,
           imageEmbeddings,
+          checkpointing,
         });
         const referenceValues = fixed[i] ?? null;
         const { loss, metrics: measured } = policyLoss(

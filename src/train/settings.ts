@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { VIEW_COUNTS } from '../model/index.ts';
+import { loraSettingsSchema, VIEW_COUNTS } from '../model/index.ts';
 
 /** Settings shared by the training stages; each stage's own object stands beside its code. */
 
@@ -79,6 +79,20 @@ export const freezeSettings = (defaults: { vision: boolean; merger: boolean }) =
       merger: z.boolean().default(defaults.merger).describe('keep the merger (projector) as it is'),
     })
     .prefault({});
+
+/** How a large model is trained in little memory; the miniature needs neither. */
+export const memorySettings = {
+  lora: loraSettingsSchema
+    .nullable()
+    .default(null)
+    .describe(
+      'train low-rank adapters and nothing else; {} for the usual ones. null trains the whole model, or goes on with the adapter where "model" is one',
+    ),
+  gradientCheckpointing: z
+    .boolean()
+    .default(false)
+    .describe('compute each block a second time in the backward pass instead of keeping its activations'),
+};
 
 /** Cut pictures into views instead of shrinking them whole; null keeps what the model's processor says. */
 export const viewSettings = z

@@ -25,10 +25,8 @@ export async function tensorsOf(path: string): Promise<Map<string, Float32Array>
 }
 
 /** Largest absolute difference between the weights of two model folders. */
-export async function weightsDifference(a: string, b: string): Promise<number> {
-  const [left, right] = await Promise.all(
-    [a, b].map((folder) => tensorsOf(join(folder, 'model.safetensors'))),
-  );
+export async function weightsDifference(a: string, b: string, file = 'model.safetensors'): Promise<number> {
+  const [left, right] = await Promise.all([a, b].map((folder) => tensorsOf(join(folder, file))));
   expect([...left!.keys()]).toEqual([...right!.keys()]);
   let largest = 0;
   for (const [name, values] of left!) {

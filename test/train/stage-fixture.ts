@@ -118,13 +118,17 @@ export const modelAt = (run: string, step: number): string =>
   join(run, 'checkpoints', `step-${String(step).padStart(8, '0')}`, 'model');
 
 /** Files of a run that must not depend on interruptions, by name. */
-export async function traceOf(run: string, lastStep: number): Promise<Record<string, Buffer>> {
+export async function traceOf(
+  run: string,
+  lastStep: number,
+  weights = 'model.safetensors',
+): Promise<Record<string, Buffer>> {
   const checkpoint = `checkpoints/step-${String(lastStep).padStart(8, '0')}`;
   const names = [
     'metrics.jsonl',
     'samples.jsonl',
-    'model/model.safetensors',
-    `${checkpoint}/model/model.safetensors`,
+    `model/${weights}`,
+    `${checkpoint}/model/${weights}`,
     `${checkpoint}/training-state.safetensors`,
     `${checkpoint}/training-state.json`,
   ];

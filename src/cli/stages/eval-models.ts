@@ -2,13 +2,12 @@ import { z } from 'zod';
 import { ConfigError } from '../../core/index.ts';
 import {
   checkpointAnswerer,
-  checkpointHash,
   type EvaluatedModel,
   serverAnswerer,
   serverPrompt,
 } from '../../evaluate/index.ts';
 import { readTrainingImages } from '../../formats/index.ts';
-import { requireModelFolder } from '../../model/index.ts';
+import { requireModelFolder, weightsSha256 } from '../../model/index.ts';
 import { createChatClient } from '../../remote/index.ts';
 import { createScorer } from '../../scoring/index.ts';
 import type { StageContext } from '../stage-command.ts';
@@ -62,7 +61,7 @@ export async function evaluatedModels(
         engine ??= startFor(context);
         await engine;
         const scorer = await createScorer({ model, prompt: settings.prompt });
-        const sha256 = scorer.provenance.modelSha256 ?? (await checkpointHash(model));
+        const sha256 = scorer.provenance.modelSha256 ?? (await weightsSha256(model));
         return {
           answerer: checkpointAnswerer(scorer, { sha256, batchSize: settings.batchSize }),
           close: () => scorer.close(),

@@ -72,7 +72,7 @@ export interface ChatAnswer {
 }
 
 export interface ModelInfo {
-  /** SHA-256 of model.safetensors; null for sharded weights. */
+  /** SHA-256 of the weights (`weightsSha256`). */
   modelSha256: string | null;
   prompt: { id: string; version: number; hash: string };
   mode: ScoringMode;
