@@ -11,9 +11,13 @@ const [folder, output] = process.argv.slice(2) as [string, string];
 await startEngine();
 const model = await loadModel(folder);
 const tokenIds = model.tokenizer.encode('The image is blurred and noisy, and the quality is poor.');
-const batch = collate([{ tokenIds, roles: tokenIds.map(() => 'prompt' as const), images: [] }], model.config, {
-  padTo: 1,
-});
+const batch = collate(
+  [{ tokenIds, roles: tokenIds.map(() => 'prompt' as const), images: [] }],
+  model.config,
+  {
+    padTo: 1,
+  },
+);
 const logits = tf.tidy(() => {
   const hidden = tf.reshape(forward(model, batch), [batch.length, model.config.text.hiddenSize]);
   return languageHead(model.parameters, model.config.text, hidden as tf.Tensor2D);

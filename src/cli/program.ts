@@ -1,10 +1,12 @@
 import { Command } from 'commander';
+import { printableBlock } from '../core/index.ts';
 import type { CommandDefinition } from './command.ts';
 
 const GROUPS: Record<string, string> = {
   data: 'make and import data sets',
   train: 'train a model, stage by stage',
   eval: 'measure predictions and models',
+  model: 'look into, convert and merge model folders',
 };
 
 /** Builds the program from its commands. Errors are thrown (CommanderError), nothing here ends the process. */
@@ -12,6 +14,7 @@ export function buildProgram(version: string, commands: readonly CommandDefiniti
   const program = new Command('q-ponder')
     .description('Train vision-language models to judge image quality: reason first, then score.')
     .version(version, '-V, --version', 'print the version')
+    .configureOutput({ outputError: (text, write) => write(printableBlock(text)) })
     .showHelpAfterError('(add --help for what is allowed)')
     .exitOverride();
   for (const definition of commands) {

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { asStorageError, ERROR_CODES, QPonderError } from '../core/index.ts';
+import { asStorageError, ERROR_CODES, printable, printableBlock, QPonderError } from '../core/index.ts';
 
 /** Exit code of a defect of ours, as against the documented codes of errors that a user can mend. */
 const DEFECT_EXIT_CODE = 1;
@@ -17,14 +17,14 @@ export function describeError(error: unknown): { lines: string[]; exitCode: numb
   }
   const known = asStorageError(error, 'reading or writing');
   if (known instanceof QPonderError) {
-    const lines = [`error: ${known.message}`];
+    const lines = [printableBlock(`error: ${known.message}`)];
     // A storage error's own text names the path when the message does not.
-    if (known !== error && error instanceof Error) lines.push(`  ${error.message}`);
-    if (known.hint !== undefined) lines.push(`hint: ${known.hint}`);
+    if (known !== error && error instanceof Error) lines.push(`  ${printable(error.message)}`);
+    if (known.hint !== undefined) lines.push(printable(`hint: ${known.hint}`));
     return { lines, exitCode: known.exitCode };
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { lines: [`internal error: ${stack}`, ISSUES_HINT], exitCode: DEFECT_EXIT_CODE };
+  return { lines: [printableBlock(`internal error: ${stack}`), ISSUES_HINT], exitCode: DEFECT_EXIT_CODE };
 }
 
 function exitWith(error: unknown): void {

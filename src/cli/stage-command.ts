@@ -7,6 +7,7 @@ import {
   type PlainObject,
   type Progress,
   parseSetting,
+  printable,
   readConfigFile,
   resolveConfig,
   silentProgress,
@@ -14,6 +15,7 @@ import {
 import type { CommandDefinition } from './command.ts';
 import { listenForInterrupt } from './interrupt.ts';
 import { describedYaml, findProblems, missingKeysError, nestPath, planWithGaps } from './missing-keys.ts';
+import { printLine } from './print-line.ts';
 import { createTerminalProgress } from './terminal-progress.ts';
 
 /** Backends of the engine, in the order of preference. */
@@ -151,13 +153,13 @@ export function defineStageCommand<T>(options: StageCommandOptions<T>): CommandD
         if (plan === undefined) throw missingKeysError(name, problems, give);
         process.stdout.write(describedYaml(stage.schema, plan));
         for (const { key } of problems.missing)
-          process.stderr.write(`${key} is missing: give ${give(key)}\n`);
+          process.stderr.write(`${printable(`${key} is missing: give ${give(key)}`)}\n`);
         return;
       }
       const config = resolveConfig(stage.schema, layers, name);
       if (common.dryRun) {
         process.stdout.write(describedYaml(stage.schema, config));
-        await stage.plan?.(config, { print: (line) => void process.stdout.write(`${line}\n`) });
+        await stage.plan?.(config, { print: printLine });
         return;
       }
       await runStage(stage, config, common, continues);
@@ -180,7 +182,7 @@ async function runStage<T>(
       signal: interrupt.signal,
       backend: common.backend,
       threads: common.threads,
-      print: (line) => void process.stdout.write(`${line}\n`),
+      print: printLine,
     });
   } catch (error) {
     // Node's own functions answer an abort with an AbortError of theirs.

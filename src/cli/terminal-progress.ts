@@ -1,6 +1,6 @@
 import { clearLine, cursorTo } from 'node:readline';
 import { type Options, SingleBar } from 'cli-progress';
-import type { Progress } from '../core/index.ts';
+import { type Progress, printable } from '../core/index.ts';
 
 type Detail = Record<string, string | number>;
 
@@ -25,6 +25,7 @@ export function formatDuration(seconds: number): string {
 function formatDetail(detail: Detail): string {
   return Object.entries(detail)
     .map(([name, value]) => `${name} ${typeof value === 'number' ? Number(value.toPrecision(4)) : value}`)
+    .map(printable)
     .join(', ');
 }
 
@@ -83,7 +84,7 @@ class BarProgress implements Progress {
     this.#total = total;
     this.#pace = new Pace(this.#now);
     this.#bar = new SingleBar({ ...BAR, stream: this.#stream });
-    this.#bar.start(total, 0, { label, status: '' });
+    this.#bar.start(total, 0, { label: printable(label), status: '' });
   }
 
   update(done: number, detail: Detail = {}): void {
@@ -101,7 +102,7 @@ class BarProgress implements Progress {
       cursorTo(this.#stream, 0);
       clearLine(this.#stream, 0);
     }
-    this.#stream.write(`${line}\n`);
+    this.#stream.write(`${printable(line)}\n`);
     this.#bar?.render();
   }
 }
@@ -126,7 +127,7 @@ class LineProgress implements Progress {
 
   start(label: string, total: number): void {
     this.stop();
-    this.#label = label;
+    this.#label = printable(label);
     this.#total = total;
     this.#nextAt = this.#now();
     this.#pace = new Pace(this.#now);
@@ -151,7 +152,7 @@ class LineProgress implements Progress {
   }
 
   note(line: string): void {
-    this.#stream.write(`${line}\n`);
+    this.#stream.write(`${printable(line)}\n`);
   }
 
   #flush(): void {
@@ -162,7 +163,7 @@ class LineProgress implements Progress {
 
 /**
  * Progress on standard error: a bar with rate, remaining time and the current values on a terminal, a plain
- * line every few seconds elsewhere. A stage calls `update` once right after `start` with where it begins.
+ * line every few seconds elsewhere. Labels, values and notes are made printable. A stage calls `update` once right after `start` with where it begins.
  */
 export function createTerminalProgress(options: TerminalProgressOptions = {}): Progress {
   const { stream = process.stderr, intervalMs = 5000, now = () => performance.now() } = options;

@@ -14,9 +14,11 @@ const DEFAULT_PIXEL_LIMIT = 16383 * 16383;
 const START_BYTES = 16;
 
 /**
- * Decodes a picture file or its bytes to 8-bit sRGB: orientation tag applied, transparency laid on white, grey
- * and CMYK converted, 16 bits reduced to 8, the first frame of an animation. Every picture that cannot be used
- * is an InputError with name, problem and remedy; a path that cannot be read is a StorageError.
+ * Decodes a picture file or its bytes to 8-bit RGB: orientation tag applied, transparency laid on white, grey
+ * and CMYK converted, 16 bits reduced to 8, the first frame of an animation. The numbers are those that Pillow
+ * gives, for a model must see what its processor shows it elsewhere; but a colour profile in the file is applied,
+ * which Pillow leaves to its caller. Every picture that cannot be used is an InputError with name, problem and
+ * remedy; a path that cannot be read is a StorageError.
  */
 export async function decodeImage(input: string | Buffer, options: DecodeOptions = {}): Promise<RgbImage> {
   const name = options.name ?? (typeof input === 'string' ? input : 'image');
@@ -24,13 +26,21 @@ export async function decodeImage(input: string | Buffer, options: DecodeOptions
   const start = await startOf(input, name);
   if (isBmp(start)) return decodeBmp(await bytesOf(input, name), name, pixelLimit);
   try {
-    const { data, info } = await sharp(input, { limitInputPixels: pixelLimit, failOn: 'error', pages: 1 })
+    const reading = { limitInputPixels: pixelLimit, failOn: 'error', pages: 1 } as const;
+    const stored = await sharp(input, reading).metadata();
+    const inks = stored.space === 'cmyk' && stored.depth === 'uchar' && stored.icc === undefined;
+    const space = inks ? 'cmyk' : 'srgb';
+    const { data, info } = await sharp(input, reading)
+      .pipelineColourspace(space)
       .autoOrient()
-      .flatten({ background: '#ffffff' })
-      .toColourspace('srgb')
+      .toColourspace(space)
       .raw({ depth: 'uchar' })
       .toBuffer({ resolveWithObject: true });
-    return { data: asRgb(data, info.channels), width: info.width, height: info.height };
+    return {
+      data: inks ? inksToRgb(data, info.channels) : asRgb(data, info.channels),
+      width: info.width,
+      height: info.height,
+    };
   } catch (error) {
     throw asInputError(error, name, pixelLimit, start);
   }
@@ -79,11 +89,28 @@ function unsupportedFormat(start: Buffer): string | undefined {
   return undefined;
 }
 
+/** Grey or RGB of 1 to 4 channels; the even ones have alpha last and are laid on white. */
 function asRgb(data: Buffer, channels: number): Uint8Array {
   if (channels === 3) return new Uint8Array(data);
   const rgb = new Uint8Array((data.length / channels) * 3);
-  for (let i = 0; i < rgb.length; i++) {
-    rgb[i] = data[Math.floor(i / 3) * channels + (channels > 2 ? i % 3 : 0)]!;
+  const colours = channels > 2 ? 3 : 1;
+  for (let from = 0, to = 0; from < data.length; from += channels) {
+    const alpha = channels > colours ? data[from + colours]! : 255;
+    for (let c = 0; c < 3; c++) {
+      const value = data[from + (c % colours)]!;
+      // libvips would cut the fraction off, which resizing then makes visible.
+      rgb[to++] = Math.round((value * alpha) / 255 + 255 - alpha);
+    }
+  }
+  return rgb;
+}
+
+/** Cyan, magenta, yellow and black as light that is left, each ink over the others' share. */
+function inksToRgb(data: Buffer, channels: number): Uint8Array {
+  const rgb = new Uint8Array((data.length / channels) * 3);
+  for (let from = 0, to = 0; from < data.length; from += channels) {
+    const light = 255 - data[from + 3]!;
+    for (let c = 0; c < 3; c++) rgb[to++] = Math.round(light - (data[from + c]! * light) / 255);
   }
   return rgb;
 }

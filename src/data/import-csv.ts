@@ -1,55 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
-import { z } from 'zod';
-import { InputError, Rng, StorageError, sha256OfFile, writeFolderAtomic, writeJsonl } from '../core/index.ts';
-import { assignGroups, type Imported, moveGroups } from './import-groups.ts';
-import { readTable, type TableRow, type WantedColumn } from './import-table.ts';
-import { inParallel } from './load.ts';
+import { InputError, Rng, sha256OfFile, writeFolderAtomic, writeJsonl } from '../core/index.ts';
+import type { ImportCsvConfig } from './import-csv-config.ts';
+import { findImages, PICTURES_FOLDER, type PlacedImage, writePictures } from './import-csv-images.ts';
+import { assignGroups, type Imported, moveGroups, moveNotes } from './import-groups.ts';
+import { readTable, type TableRow, tableColumns, type WantedColumn } from './import-table.ts';
+import { SPLIT_NAMES } from './manifest/labels.ts';
+import { numberOf } from './readers/index.ts';
 import { DATASET_FILE, type ImageRecord, RECORDS_FILE, type Split } from './records.ts';
 import { checkReplaceable, type OwnFiles } from './replace.ts';
-
-const share = z.number().min(0).max(0.9);
-
-/** Configuration of an import. Unknown keys fail. */
-export const importCsvConfigSchema = z
-  .strictObject({
-    csv: z.string().min(1).describe('table with a header row, one image a row'),
-    imageColumn: z.string().min(1).describe('column with the file name'),
-    mosColumn: z.string().min(1).describe('column with the mean opinion score'),
-    stdColumn: z.string().min(1).optional().describe('column with the standard deviation of the ratings'),
-    splitColumn: z.string().min(1).optional().describe('column with train, validation or test'),
-    groupColumn: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('column that names what images have in common (scene, reference, person): one split for all'),
-    imagesFolder: z.string().min(1).describe('folder the file names are relative to'),
-    mosRange: z.tuple([z.number(), z.number()]).describe('lowest and highest possible score of the scale'),
-    direction: z.enum(['higher', 'lower']).default('higher').describe('which end of the scale is better'),
-    output: z.string().min(1).describe('folder to write the data set to; the images stay where they are'),
-    name: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('name of the data set, default the name of the output folder'),
-    paths: z.enum(['relative', 'absolute']).default('relative').describe('how records refer to the images'),
-    validationShare: share
-      .default(0.1)
-      .describe('share of the training rows moved to validation, where the table names no validation rows'),
-    testShare: share.default(0.2).describe('share of the rows used as test, where there is no split column'),
-    allowDuplicates: z
-      .boolean()
-      .default(false)
-      .describe('import equal files though the split column puts them into different splits'),
-    badRows: z.enum(['fail', 'skip']).default('fail').describe('what to do when some rows cannot be used'),
-    seed: z.number().int().default(0).describe('decides which rows are moved'),
-  })
-  .refine(({ mosRange: [low, high] }) => low < high, {
-    path: ['mosRange'],
-    error: 'lowest must be below highest',
-  });
-
-export type ImportCsvConfig = z.infer<typeof importCsvConfigSchema>;
 
 export interface BadRow {
   /** Row of the table, the header being row 1. */
@@ -65,45 +24,30 @@ export interface ImportSummary {
   notes: string[];
 }
 
-const SPLIT_NAMES: Readonly<Record<string, Split>> = {
-  train: 'train',
-  training: 'train',
-  val: 'validation',
-  valid: 'validation',
-  validation: 'validation',
-  test: 'test',
-  testing: 'test',
-};
-
 /** Below this share of the scale, scores that were given with another scale in mind are more likely than dull images. */
 const LEAST_SPAN = 0.1;
 
 /**
  * Brings a table of scores into the data set format: MOS rescaled linearly to [1, 5] with higher better,
- * records.jsonl that refers to the images in place. Bad rows are collected and reported together. The output
- * folder replaces an older import with nothing else in it, but no other folder.
+ * records.jsonl that refers to the images in place, or to those that were written out of the table. Bad rows are
+ * collected and reported together. The output folder replaces an older import with nothing else in it, but no other
+ * folder; it appears whole or not at all.
  */
 export async function importCsv(config: ImportCsvConfig): Promise<ImportSummary> {
+  const columns = await tableColumns(config.csv);
+  const holdsPictures = columns.pictures.includes(config.imageColumn);
   const own: OwnFiles = {
-    names: [DATASET_FILE, RECORDS_FILE],
+    names: [DATASET_FILE, RECORDS_FILE, ...(holdsPictures ? [PICTURES_FOLDER] : [])],
     mark: 'importedFrom',
-    reads: { csv: config.csv, imagesFolder: config.imagesFolder },
+    ...(holdsPictures ? { imagesFolder: PICTURES_FOLDER } : {}),
+    reads: { csv: config.csv, imagesFolder: holdsPictures ? undefined : config.imagesFolder },
   };
   await checkReplaceable(config.output, own);
-  const rows = await readTable(config.csv, wantedColumns(config));
+  const rows = await readTable(config.csv, wantedColumns(config, holdsPictures));
   if (rows.length === 0) throw new InputError(`${config.csv} has no rows below its header`);
-  const { images, badRows } = await readImages(rows, config);
-  if (badRows.length > 0 && (config.badRows === 'fail' || images.length === 0)) {
-    throw unusable(config.csv, badRows, rows.length);
-  }
-  const records = images.map(({ record }) => record);
-  assignGroups(images, {
-    csv: config.csv,
-    allowDuplicates: config.allowDuplicates,
-    official: config.splitColumn !== undefined,
-  });
-  const notes = [...spanNotes(records, config), ...groupNotes(records), ...assignSplits(records, config)];
+  let imported: Omit<ImportSummary, 'output'> | undefined;
   await writeFolderAtomic(config.output, async (folder) => {
+    const { records, badRows, notes } = await recordsOfRows(rows, config, holdsPictures ? folder : null);
     await writeJsonl(join(folder, RECORDS_FILE), records);
     const { output: _, ...settings } = config;
     const info = {
@@ -115,15 +59,16 @@ export async function importCsv(config: ImportCsvConfig): Promise<ImportSummary>
     await writeFile(join(folder, DATASET_FILE), `${JSON.stringify(info, null, 2)}\n`);
     // Something may have been put there in the meantime.
     await checkReplaceable(config.output, own);
+    const count = (split: Split) => records.filter((record) => record.split === split).length;
+    const counts = { train: count('train'), validation: count('validation'), test: count('test'), cross: 0 };
+    imported = { counts, badRows, notes };
   });
-  const count = (split: Split) => records.filter((record) => record.split === split).length;
-  const counts = { train: count('train'), validation: count('validation'), test: count('test'), cross: 0 };
-  return { output: config.output, counts, badRows, notes };
+  return { output: config.output, ...imported! };
 }
 
-function wantedColumns(config: ImportCsvConfig): WantedColumn[] {
+function wantedColumns(config: ImportCsvConfig, holdsPictures: boolean): WantedColumn[] {
   const columns: [string | undefined, string][] = [
-    [config.imageColumn, '--image-column'],
+    [holdsPictures ? undefined : config.imageColumn, '--image-column'],
     [config.mosColumn, '--mos-column'],
     [config.stdColumn, '--set stdColumn=<name>'],
     [config.splitColumn, '--set splitColumn=<name>'],
@@ -132,32 +77,44 @@ function wantedColumns(config: ImportCsvConfig): WantedColumn[] {
   return columns.flatMap(([name, setting]) => (name === undefined ? [] : [{ name, setting }]));
 }
 
-/** The usable rows as records in the table's order, and what is wrong with the others. */
-async function readImages(
+/** Records in the table's order with groups and splits. `folder`: where pictures of the table are written to. */
+async function recordsOfRows(
   rows: readonly TableRow[],
   config: ImportCsvConfig,
-): Promise<{ images: Imported[]; badRows: BadRow[] }> {
+  folder: string | null,
+): Promise<{ records: ImageRecord[]; badRows: BadRow[]; notes: string[] }> {
   const badRows: BadRow[] = [];
-  const found: (Imported & { row: number; path: string })[] = [];
-  const seen = new Set<string>();
+  const usable: { row: number; name: string; label: RowLabel }[] = [];
   for (const row of rows) {
-    const read = readRow(row, config, seen);
-    if (typeof read === 'string') badRows.push({ row: row.row, problem: read });
-    else found.push({ ...read, row: row.row, sha256: '' });
+    const label = readRow(row, config, folder !== null);
+    if (typeof label === 'string') badRows.push({ row: row.row, problem: label });
+    else usable.push({ row: row.row, name: row.cells[config.imageColumn] ?? '', label });
   }
-  const unreadable = new Set<number>();
-  await inParallel(found.length, 8, async (i) => {
-    const image = found[i]!;
-    try {
-      image.sha256 = await sha256OfFile(image.path);
-    } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
-      unreadable.add(image.row);
-      badRows.push({ row: image.row, problem: `image ${image.path} cannot be read` });
-    }
-  });
+  const placed =
+    folder === null ? await findImages(usable, config) : await writePictures(usable, config, folder);
+  const images: Imported[] = [];
+  for (const { row, label } of usable) {
+    const image = placed.of.get(row) ?? 'the table ends before it';
+    if (typeof image === 'string') badRows.push({ row, problem: image });
+    else images.push({ record: recordOf(image, label, config), sha256: image.sha256, group: label.group });
+  }
   badRows.sort((a, b) => a.row - b.row);
-  return { images: found.filter(({ row }) => !unreadable.has(row)), badRows };
+  if (badRows.length > 0 && (config.badRows === 'fail' || images.length === 0)) {
+    throw unusable(config.csv, badRows, rows.length);
+  }
+  const records = images.map(({ record }) => record);
+  assignGroups(images, {
+    csv: config.csv,
+    allowDuplicates: config.allowDuplicates,
+    official: config.splitColumn !== undefined,
+  });
+  const notes = [
+    ...placed.notes,
+    ...spanNotes(records, config),
+    ...groupNotes(records),
+    ...assignSplits(records, config),
+  ];
+  return { records, badRows, notes };
 }
 
 function unusable(csv: string, badRows: readonly BadRow[], rows: number): InputError {
@@ -174,33 +131,47 @@ function unusable(csv: string, badRows: readonly BadRow[], rows: number): InputE
   );
 }
 
-/** The record of a row with the path of its image, or what is wrong with the row. */
+/** What a row says about its image. */
+interface RowLabel {
+  value: number;
+  std: number | null;
+  split: Split;
+  group: string | null;
+}
+
+/** The label of a row, or what is wrong with the row. */
 function readRow(
-  { cells, surplus }: TableRow,
+  { cells, problem }: TableRow,
   config: ImportCsvConfig,
-  seen: Set<string>,
-): (Pick<Imported, 'record' | 'group'> & { path: string }) | string {
-  if (surplus.length > 0) return `it has more cells than the header: ${surplus.join(', ')}`;
-  const name = cells[config.imageColumn] ?? '';
-  if (name === '') return `column ${config.imageColumn} is empty`;
-  const path = resolve(config.imagesFolder, name);
-  if (seen.has(path)) return `image ${name} is listed twice`;
+  holdsPictures: boolean,
+): RowLabel | string {
+  if (problem !== undefined) return problem;
+  if (!holdsPictures && cells[config.imageColumn] === '') return `column ${config.imageColumn} is empty`;
   const [low, high] = config.mosRange;
-  const value = numberOf(cells[config.mosColumn]);
-  if (value === undefined) return `${config.mosColumn} is "${cells[config.mosColumn]}", not a number`;
+  const mos = cells[config.mosColumn] ?? '';
+  const value = numberOf(mos);
+  if (value === undefined) return `${config.mosColumn} is "${mos}", not a number${commaAdvice(mos)}`;
   if (value < low || value > high) return `${config.mosColumn} ${value} lies outside ${low} to ${high}`;
   const splitName = config.splitColumn === undefined ? 'train' : (cells[config.splitColumn] ?? '');
   const split = SPLIT_NAMES[splitName.toLowerCase()];
   if (split === undefined) return `split "${splitName}" is none of ${Object.keys(SPLIT_NAMES).join(', ')}`;
-  const std = config.stdColumn === undefined ? null : numberOf(cells[config.stdColumn]);
-  if (std === undefined || (std !== null && std < 0))
-    return `${config.stdColumn} is not a number of 0 or more`;
+  // Some tables have a spread for part of the images only: that is unknown, not wrong.
+  const spread = config.stdColumn === undefined ? '' : (cells[config.stdColumn] ?? '');
+  const std = spread === '' ? null : numberOf(spread);
+  if (std === undefined || (std !== null && std < 0)) {
+    return `${config.stdColumn} is "${spread}", not a number of 0 or more${commaAdvice(spread)}`;
+  }
   const group = config.groupColumn === undefined ? null : (cells[config.groupColumn] ?? '');
   if (group === '') return `column ${config.groupColumn} is empty`;
-  seen.add(path);
+  return { value, std, split, group };
+}
+
+function recordOf({ id, path }: PlacedImage, label: RowLabel, config: ImportCsvConfig): ImageRecord {
+  const { value, std, split, group } = label;
+  const [low, high] = config.mosRange;
   const fraction = (value - low) / (high - low);
-  const record: ImageRecord = {
-    id: name,
+  return {
+    id,
     image: config.paths === 'absolute' ? path : relative(resolve(config.output), path),
     dataset: config.name ?? basename(resolve(config.output)),
     split,
@@ -209,21 +180,14 @@ function readRow(
     raters: null,
     distortions: [],
     content: null,
-    group: group ?? name,
+    group: group ?? id,
     source: 'imported',
     generator: null,
     mosSource: { value, range: [low, high], direction: config.direction },
   };
-  return { record, group, path };
 }
 
-/** Decimal numbers only: JavaScript would read 0x10 as 16 and an empty cell as 0. */
-const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-
-function numberOf(text: string | undefined): number | undefined {
-  const value = text !== undefined && DECIMAL.test(text.trim()) ? Number(text) : Number.NaN;
-  return Number.isFinite(value) ? value : undefined;
-}
+const commaAdvice = (text: string): string => (/^[+-]?\d+,\d+$/.test(text) ? ' (write a decimal point)' : '');
 
 function spanNotes(
   records: readonly ImageRecord[],
@@ -254,10 +218,7 @@ function assignSplits(records: readonly ImageRecord[], config: ImportCsvConfig):
   const rng = new Rng(config.seed).fork('import');
   const notes: string[] = [];
   const move = (to: Split, share: number): void => {
-    const { wanted, moved } = moveGroups(records, to, share, rng.fork(to));
-    if (moved < wanted) {
-      notes.push(`${to} has ${moved} of the ${wanted} images asked for: no more whole groups fit`);
-    }
+    notes.push(...moveNotes(to, share, moveGroups(records, to, share, rng.fork(to))));
   };
   if (config.splitColumn === undefined) move('test', config.testShare);
   if (!records.some((record) => record.split === 'validation')) move('validation', config.validationShare);

@@ -123,3 +123,11 @@ export function moveGroups(
   }
   return { wanted, moved };
 }
+
+/** What is worth knowing about such a move, one sentence at most. */
+export function moveNotes(to: Split, share: number, move: ReturnType<typeof moveGroups>): string[] {
+  const { wanted, moved } = move;
+  if (moved < wanted)
+    return [`${to} has ${moved} of the ${wanted} images asked for: no more whole groups fit`];
+  return share > 0 && moved === 0 ? [`${to} is empty: there are too few images for a share of ${share}`] : [];
+}

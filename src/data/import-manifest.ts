@@ -12,7 +12,7 @@ import {
   silentProgress,
   writeFolderAtomic,
 } from '../core/index.ts';
-import { assignGroups, type Imported, moveGroups } from './import-groups.ts';
+import { assignGroups, type Imported, moveGroups, moveNotes } from './import-groups.ts';
 import type { ImportManifestConfig } from './import-manifest-config.ts';
 import { locateImages } from './import-manifest-images.ts';
 import { unusableRows } from './import-manifest-problems.ts';
@@ -85,6 +85,7 @@ export async function importManifest(
   const located = await locateImages(read.labels, index, config, problems, { progress, signal });
   if (problems.length > 0 && (config.badRows === 'fail' || located.length === 0))
     throw unusableRows(manifest.name, problems, rows.length);
+  if (read.repeated > 0) notes.push(`${read.repeated} rows repeat an image and say the same of it`);
   notes.push(...countNotes(manifest, form, rows.length, read.labels.length, read.excluded));
 
   const official = config.officialSplit && located.some(({ label }) => label.split !== null);
@@ -213,9 +214,7 @@ function assignSplits(
   const rng = new Rng(config.seed).fork('import');
   const notes: string[] = [];
   const move = (to: Split, share: number): void => {
-    const { wanted, moved } = moveGroups(records, to, share, rng.fork(to));
-    if (moved < wanted)
-      notes.push(`${to} has ${moved} of the ${wanted} images asked for: no more whole groups fit`);
+    notes.push(...moveNotes(to, share, moveGroups(records, to, share, rng.fork(to))));
   };
   if (!official) move('test', config.testShare);
   if (!records.some((record) => record.split === 'validation')) move('validation', config.validationShare);

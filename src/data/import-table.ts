@@ -1,15 +1,21 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { parse } from 'fast-csv';
-import { asStorageError, InputError, listNames } from '../core/index.ts';
-import { cellAt, formatOfName, readLabelTable, textOf } from './readers/index.ts';
+import { InputError, listNames } from '../core/index.ts';
+import {
+  cellAt,
+  formatOfName,
+  type LabelTable,
+  parquetColumns,
+  readLabelTable,
+  textOf,
+} from './readers/index.ts';
 
-/** One row of a table: its cells by column name, and those that lie beyond the header's last column. */
+/** One row of a table. */
 export interface TableRow {
-  /** Row of the table, the header being row 1. */
+  /** Row of the table from 1: of a table with a header this is row 1. */
   row: number;
+  /** The wanted cells as text by column name; empty where there is nothing. */
   cells: Readonly<Record<string, string>>;
-  surplus: readonly string[];
+  /** What makes the row unreadable, if anything does. */
+  problem?: string;
 }
 
 /** A column that a table must have, and how to name another one. */
@@ -18,80 +24,52 @@ export interface WantedColumn {
   setting: string;
 }
 
-const OTHER_DELIMITERS: readonly (readonly [string, string])[] = [
-  [';', 'semicolons'],
-  ['\t', 'tabs'],
-  ['|', 'vertical bars'],
-];
-
-/**
- * Reads a table: comma-separated values with a header row, or by the file's extension any other format of labels.
- * What makes it no such table is an InputError.
- */
-export async function readTable(path: string, wanted: readonly WantedColumn[]): Promise<TableRow[]> {
-  const format = formatOfName(path);
-  if (format !== undefined && format !== 'csv') return readOther(path, wanted);
-  const [header = [], ...body] = await readRows(path);
-  const names = header.map((name) => name.replace(/^\uFEFF/, '').trim());
-  const named = names.filter((name) => name !== '');
-  const missing = wanted.find(({ name }) => !names.includes(name));
-  if (missing !== undefined) {
-    throw new InputError(`${path} has no column ${missing.name}`, { hint: hintFor(missing, named) });
-  }
-  const repeated = [...new Set(named.filter((name, i) => named.indexOf(name) !== i))];
-  if (repeated.length > 0) {
-    throw new InputError(`${path} has several columns named ${listNames(repeated)}`, {
-      hint: 'give every column its own name in the header row',
-    });
-  }
-  return body.map((cells, i) => ({
-    row: i + 2,
-    cells: Object.fromEntries(names.map((name, k) => [name, cells[k] ?? ''])),
-    surplus: cells.slice(names.length).filter((cell) => cell !== ''),
-  }));
+/** What there is to choose from in a table. */
+export interface TableColumns {
+  /** Columns with names, numbers and texts. */
+  labels: string[];
+  /** Columns that hold the pictures themselves (Parquet). */
+  pictures: string[];
 }
 
-/** A wanted column may also be a path in a JSON row, as `image[0]`. */
-async function readOther(path: string, wanted: readonly WantedColumn[]): Promise<TableRow[]> {
-  const { columns, rows } = await readLabelTable(path);
-  const missing = wanted.find(
-    ({ name }) => !columns.includes(name) && !columns.includes(name.split(/[.[]/)[0]!),
-  );
-  if (missing !== undefined) {
-    throw new InputError(`${path} has no column ${missing.name}`, { hint: hintFor(missing, columns) });
+/** A table without an extension that says otherwise is one of separated values. */
+const readAny = (path: string): Promise<LabelTable> =>
+  readLabelTable(path, formatOfName(path) === undefined ? { format: 'csv' } : {});
+
+/** The columns of a table. What makes it none is an InputError. */
+export async function tableColumns(path: string): Promise<TableColumns> {
+  if (formatOfName(path) === 'parquet') return parquetColumns(path);
+  return { labels: (await readAny(path)).columns, pictures: [] };
+}
+
+/** Whether a column of labels has this name; it may also be a path in a JSON row, as `image[0]`. */
+export const hasLabels = ({ labels }: Pick<TableColumns, 'labels'>, name: string): boolean =>
+  labels.includes(name) || labels.includes(name.split(/[.[]/)[0]!);
+
+/**
+ * Reads a table: by the file's extension any format of labels, else separated values with a header row. What makes
+ * it no such table is an InputError, and so are columns that it lacks: all in one.
+ */
+export async function readTable(path: string, wanted: readonly WantedColumn[]): Promise<TableRow[]> {
+  const { columns, rows } = await readAny(path);
+  const missing = wanted.filter(({ name }) => !hasLabels({ labels: columns }, name));
+  if (missing.length > 0) {
+    throw new InputError(`${path} has no column ${missing.map(({ name }) => name).join(', ')}`, {
+      hint: `its columns are ${columns.join(', ') || '(none)'}; name one with ${missing.map(({ setting }) => setting).join(', ')}`,
+    });
   }
   return rows.map(({ place, cells, problem }) => ({
     row: place,
-    cells: Object.fromEntries(wanted.map(({ name }) => [name, textOf(cellAt(cells, name)) ?? ''])),
-    surplus: problem === undefined ? [] : [problem],
+    cells: Object.fromEntries(wanted.map(({ name }) => [name, shown(cellAt(cells, name))])),
+    ...(problem === undefined ? {} : { problem }),
   }));
 }
 
-function hintFor({ setting }: WantedColumn, named: readonly string[]): string {
-  const delimiter = OTHER_DELIMITERS.find(([sign]) => named.length <= 1 && named[0]?.includes(sign));
-  if (delimiter !== undefined) {
-    return `its header is separated by ${delimiter[1]}; save the table with commas`;
-  }
-  return `its columns are ${named.join(', ') || '(none)'}; name one with ${setting}`;
-}
+/** Lists, objects, true and false are no names and no numbers; messages show them as they are. */
+const shown = (cell: unknown): string =>
+  textOf(cell) ??
+  (cell === null || cell === undefined || typeof cell === 'string' ? '' : JSON.stringify(cell));
 
-async function readRows(path: string): Promise<string[][]> {
-  const rows: string[][] = [];
-  try {
-    if ((await stat(path)).size === 0) {
-      throw new InputError(`${path} is empty (0 bytes)`, { hint: 'save the table again' });
-    }
-    // Headers are read apart: fast-csv refuses tables with several unnamed columns, which real ones have.
-    const stream = createReadStream(path);
-    const parser = parse<string[], string[]>({ headers: false, trim: true });
-    stream.on('error', (error) => parser.destroy(error));
-    for await (const row of stream.pipe(parser)) rows.push(row as string[]);
-  } catch (error) {
-    const storage = asStorageError(error, `reading ${path}`);
-    if (storage !== error || error instanceof InputError) throw storage;
-    throw new InputError(`${path} is not a table of comma-separated values: ${(error as Error).message}`, {
-      hint: 'a cell with a quotation mark in it must be quoted, with the mark doubled',
-    });
-  }
-  return rows;
-}
+/** The columns of a table for a message. */
+export const describeColumns = ({ labels, pictures }: TableColumns): string =>
+  `${listNames(labels, 30) || '(none)'}${pictures.length === 0 ? '' : `, and of pictures ${listNames(pictures)}`}`;

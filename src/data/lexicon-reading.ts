@@ -1,16 +1,16 @@
 import { QUALITY_LEVELS, type QualityLevel } from '../core/index.ts';
 import {
-  ALL_DISTORTIONS,
-  type DistortionType,
   SEVERITY_LEVELS,
   type SeverityLevel,
+  SYNTHESIZED_DISTORTIONS,
+  type SynthesizedDistortion,
 } from './distortion-types.ts';
 import { DISTORTION_WORDS, SEVERITY_WORDS } from './lexicon.ts';
 
 /** Reads captions and reasoning back: which distortions are named, how strong, and which level is stated. */
 
 export interface NamedDistortion {
-  type: DistortionType;
+  type: SynthesizedDistortion;
   /** Absent when no severity word stands by the name. */
   level?: SeverityLevel;
 }
@@ -23,14 +23,33 @@ const SEVERITY_REACH = 3;
 const SUBJECT_REACH = 8;
 const SUBJECTS = new Set(['quality', 'level', 'rating', 'grade']);
 
-const wordsOf = (text: string): string[] => text.toLowerCase().match(/[a-z]+|[.,;:!?]/g) ?? [];
+/** The one name with digits. As a word of its own it is not taken for JPEG. */
+const JPEG_2000 = /jpe?g[ -]?2000|jp2k/g;
 
-const PHRASES = ALL_DISTORTIONS.flatMap((type) =>
-  [...DISTORTION_WORDS[type].phrases, ...DISTORTION_WORDS[type].aliases].map((phrase) => ({
-    type,
-    words: phrase.split(' '),
-  })),
-).sort((a, b) => b.words.length - a.words.length);
+const wordsOf = (text: string): string[] =>
+  text
+    .toLowerCase()
+    .replaceAll(JPEG_2000, 'jpeg2000')
+    .match(/jpeg2000|[a-z]+|[.,;:!?]/g) ?? [];
+
+interface Phrase {
+  type: SynthesizedDistortion;
+  words: readonly string[];
+}
+
+/** Phrases by their first word, longer ones first. */
+const PHRASES = new Map<string, Phrase[]>();
+for (const type of SYNTHESIZED_DISTORTIONS) {
+  for (const phrase of [...DISTORTION_WORDS[type].phrases, ...DISTORTION_WORDS[type].aliases]) {
+    const words = phrase.split(' ');
+    const first = words[0] as string;
+    const list = [...(PHRASES.get(first) ?? []), { type, words }];
+    PHRASES.set(
+      first,
+      list.sort((a, b) => b.words.length - a.words.length),
+    );
+  }
+}
 
 const LEVEL_OF_WORD = new Map(SEVERITY_LEVELS.map((level) => [SEVERITY_WORDS[level], level]));
 
@@ -52,9 +71,11 @@ function wordsBefore(words: readonly string[], at: number, reach: number, stops 
  */
 export function distortionsNamed(text: string): NamedDistortion[] {
   const words = wordsOf(text);
-  const found = new Map<DistortionType, NamedDistortion>();
+  const found = new Map<SynthesizedDistortion, NamedDistortion>();
   for (let at = 0; at < words.length; ) {
-    const phrase = PHRASES.find((candidate) => candidate.words.every((word, i) => words[at + i] === word));
+    const phrase = PHRASES.get(words[at] as string)?.find((candidate) =>
+      candidate.words.every((word, i) => words[at + i] === word),
+    );
     if (phrase === undefined) {
       at++;
       continue;

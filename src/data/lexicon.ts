@@ -1,21 +1,21 @@
 import type { QualityLevel } from '../core/index.ts';
-import type { DistortionType, SeverityLevel, TrainingDistortion } from './distortion-types.ts';
+import type {
+  ExtraDistortion,
+  SeverityLevel,
+  SynthesizedDistortion,
+  TrainingDistortion,
+} from './distortion-types.ts';
+import { type DistortionWords, EXTRA_DISTORTION_WORDS, NEAREST_OF_EXTRA } from './lexicon-extra.ts';
+
+export type { DistortionWords } from './lexicon-extra.ts';
 
 /**
  * The closed vocabulary in which captions and reasoning about generated images are written. Lower case, few
  * words, so that a small tokenizer holds each as one token. lexicon-reading.ts reads the same phrases back.
  */
 
-export interface DistortionWords {
-  /** Names used in writing, the canonical one first. A phrase names one type only. */
-  phrases: readonly [string, ...string[]];
-  /** Further spellings that are understood but never written. */
-  aliases: readonly string[];
-  /** What the distortion does to a picture: clauses without names, levels or severities. */
-  effects: readonly [string, ...string[]];
-}
-
-export const DISTORTION_WORDS: Readonly<Record<DistortionType, DistortionWords>> = {
+/** The words of every type that can be made. What models were trained on names those written out here alone. */
+export const DISTORTION_WORDS: Readonly<Record<SynthesizedDistortion, DistortionWords>> = {
   gaussianBlur: {
     phrases: ['gaussian blur', 'soft blur'],
     aliases: [],
@@ -96,6 +96,7 @@ export const DISTORTION_WORDS: Readonly<Record<DistortionType, DistortionWords>>
     aliases: [],
     effects: ['a gray veil covers the scene', 'distant detail fades away'],
   },
+  ...EXTRA_DISTORTION_WORDS,
 };
 
 /** How the absence of distortion is written. */
@@ -106,9 +107,12 @@ export const PRISTINE_WORDS = {
 
 /**
  * The training type that an unseen type resembles most, for naming a near relative: a defocus disc is a
- * low-pass like a Gaussian, speckle is grain, haze lifts the blacks. Training types map to themselves.
+ * low-pass like a Gaussian, speckle is grain, haze lifts the blacks. Training types map to themselves, and so do
+ * extra types that look like none of them.
  */
-export const NEAREST_TRAINING_TYPE: Readonly<Record<DistortionType, TrainingDistortion>> = {
+export const NEAREST_TRAINING_TYPE: Readonly<
+  Record<SynthesizedDistortion, TrainingDistortion | ExtraDistortion>
+> = {
   gaussianBlur: 'gaussianBlur',
   motionBlur: 'motionBlur',
   gaussianNoise: 'gaussianNoise',
@@ -125,6 +129,7 @@ export const NEAREST_TRAINING_TYPE: Readonly<Record<DistortionType, TrainingDist
   defocusBlur: 'gaussianBlur',
   speckleNoise: 'gaussianNoise',
   haze: 'lowContrast',
+  ...NEAREST_OF_EXTRA,
 };
 
 export const SEVERITY_WORDS: Readonly<Record<SeverityLevel, string>> = {

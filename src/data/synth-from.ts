@@ -1,7 +1,7 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { asStorageError, InputError, type RgbImage, Rng } from '../core/index.ts';
+import { asStorageError, InputError, listNames, type RgbImage, Rng, sha256OfFile } from '../core/index.ts';
 import { decodeImage } from './decode.ts';
 import { DISTORTION_SETS, type SynthesizedDistortion } from './distortion-types.ts';
 import { applyDistortion } from './distortions.ts';
@@ -39,6 +39,7 @@ export class PhotographDistorter implements ImageSource {
   static async open(config: SynthesisConfig, from: FromConfig): Promise<PhotographDistorter> {
     const names = await photographsIn(from.folder);
     refuseEqualIds(names, from.folder);
+    await refuseEqualPhotographs(names, from.folder);
     const dealt = new Rng(config.seed).fork('from', 'splits').shuffle(names);
     const validation = Math.round(from.validationShare * names.length);
     const test = Math.round(from.testShare * names.length);
@@ -155,7 +156,10 @@ async function photographsIn(folder: string): Promise<string[]> {
 
 /** An id made of a file name: the ending is kept, because a.png and a.jpg may both be there. */
 const stemOf = (name: string): string =>
-  name.replaceAll(/[^A-Za-z0-9._-]/g, '_').replace(/\.([A-Za-z]+)$/, '-$1');
+  name
+    .normalize('NFC')
+    .replaceAll(/[^\p{L}\p{M}\p{N}._-]/gu, '_')
+    .replace(/\.([A-Za-z]+)$/, '-$1');
 
 function refuseEqualIds(names: readonly string[], folder: string): void {
   const nameOf = new Map<string, string>();
@@ -170,6 +174,41 @@ function refuseEqualIds(names: readonly string[], folder: string): void {
     }
     nameOf.set(key, name);
   }
+}
+
+/** A photograph under two names could be trained on under one and tested on under the other. */
+async function refuseEqualPhotographs(names: readonly string[], folder: string): Promise<void> {
+  const bySize = new Map<number, string[]>();
+  try {
+    for (const name of names) {
+      const { size } = await stat(join(folder, name));
+      const same = bySize.get(size);
+      if (same === undefined) bySize.set(size, [name]);
+      else same.push(name);
+    }
+  } catch (error) {
+    throw asStorageError(error, `reading the photographs in ${folder}`);
+  }
+  const byHash = new Map<string, string[]>();
+  // Only files of one size can be equal: the others need not be read.
+  for (const name of [...bySize.values()].filter((same) => same.length > 1).flat()) {
+    const hash = await sha256OfFile(join(folder, name));
+    const same = byHash.get(hash);
+    if (same === undefined) byHash.set(hash, [name]);
+    else same.push(name);
+  }
+  const equal = [...byHash.values()].filter((same) => same.length > 1);
+  if (equal.length === 0) return;
+  const shown = equal.slice(0, 5).map((same) => `  ${listNames(same)}`);
+  const more = equal.length > 5 ? [`  ... and ${equal.length - 5} more`] : [];
+  throw new InputError(
+    [
+      `${folder} has ${equal.length} photograph(s) under several names, equal byte for byte:`,
+      ...shown,
+      ...more,
+    ].join('\n'),
+    { hint: 'keep one of each: the others could lie in another split' },
+  );
 }
 
 const round = (value: number): number => Math.round(value * 1e4) / 1e4;

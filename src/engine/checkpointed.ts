@@ -10,12 +10,12 @@ import { OnnxBackend } from './backend.ts';
  * @param uses what else f takes, kept with x: other tensors may be gone when f is computed again
  * @param variables every one must reach the result
  */
-export function checkpointed<T extends tf.Tensor>(
-  f: (x: T, uses: readonly tf.Tensor[]) => T,
+export function checkpointed<T extends tf.Tensor, R extends tf.Tensor>(
+  f: (x: T, uses: readonly tf.Tensor[]) => R,
   x: T,
   uses: readonly tf.Tensor[],
   variables: readonly tf.Variable[],
-): T {
+): R {
   computeNow();
   const layer = tf.customGrad((input, ...rest) => {
     const save = rest[rest.length - 1] as tf.GradSaveFunc;
@@ -31,7 +31,7 @@ export function checkpointed<T extends tf.Tensor>(
     };
     return { value, gradFunc };
   });
-  const value = layer(x, ...variables) as T;
+  const value = layer(x, ...variables) as R;
   computeNow();
   return value;
 }

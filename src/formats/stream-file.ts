@@ -6,7 +6,10 @@ import { asStorageError, syncFolder, writeFolderAtomic } from '../core/index.ts'
  * Writes a file piece by piece and waits until it is on the disk. For the inside of a folder that is not in place
  * yet (`writeFolderAtomic`): the file grows under its own name. StorageError where writing fails.
  */
-export async function streamFile(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+export async function streamFile(
+  path: string,
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<void> {
   try {
     const handle = await open(path, 'w');
     try {

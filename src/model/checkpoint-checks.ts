@@ -18,7 +18,7 @@ export function requireModelFiles(folder: string, names: readonly string[]): voi
   }
   if (names.includes('adapter_config.json')) {
     throw new CheckpointError(`${folder} holds an adapter (LoRA) alone: ${wanted}`, {
-      hint: 'merge it into its base model first',
+      hint: 'q-ponder model merge joins it with its base model',
     });
   }
   if (names.includes('model') && names.includes('checkpoints')) {

@@ -94,7 +94,8 @@ async function otherFiles(folder: string): Promise<FolderFile[]> {
   return files;
 }
 
-async function requireEmpty(output: string): Promise<void> {
+/** ConfigError unless a folder to write to is empty or does not exist. */
+export async function requireEmpty(output: string): Promise<void> {
   let names: string[];
   try {
     names = await readdir(output);

@@ -51,7 +51,7 @@ export function countNotFinite(values: Float32Array): number {
 }
 
 /** A NaN among the weights would make every score NaN, far from its cause. */
-function notFinite(folder: string, bad: readonly string[]): CheckpointError {
+export function notFinite(folder: string, bad: readonly string[]): CheckpointError {
   return new CheckpointError(
     `${folder} holds weights that are NaN or infinite, in ${bad.length} tensor(s):\n${bad.slice(0, 5).join('\n')}`,
     { hint: 'the file is damaged or its training diverged: take another checkpoint' },

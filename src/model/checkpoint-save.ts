@@ -1,4 +1,5 @@
-import { copyFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asStorageError, syncFolder, writeFolderAtomic } from '../core/index.ts';
 import { type FloatType, safetensorsBytes, streamFile, type TensorStream } from '../formats/index.ts';
@@ -115,9 +116,8 @@ async function fillFolder(
 ): Promise<void> {
   const { dtype = 'BF16', maxShardBytes = DEFAULT_SHARD_BYTES, names = 'released' } = options;
   for (const [name, content] of files) {
-    const path = join(folder, name);
-    if (typeof content === 'string') await writeFile(path, content);
-    else await copyFile(content.copyOf, path);
+    const pieces = typeof content === 'string' ? [Buffer.from(content)] : createReadStream(content.copyOf);
+    await streamFile(join(folder, name), pieces);
   }
   const stored = tensors.map((tensor) => ({ ...tensor, name: storedName(tensor.name, names) }));
   const shards = planShards(stored, dtype, maxShardBytes);
@@ -125,7 +125,9 @@ async function fillFolder(
   for (const shard of shards) {
     await streamFile(join(folder, shard.file), safetensorsBytes(shard.tensors, { dtype, metadata }));
   }
-  if (shards.length > 1) await writeFile(join(folder, WEIGHTS_INDEX), shardIndex(shards, dtype));
+  if (shards.length > 1) {
+    await streamFile(join(folder, WEIGHTS_INDEX), [Buffer.from(shardIndex(shards, dtype))]);
+  }
 }
 
 /** Files that would be read instead of, or beside, those that a save writes. */

@@ -28,6 +28,7 @@ export * from './image-processor.ts';
 export * from './layers.ts';
 export * from './log-probabilities.ts';
 export * from './lora/index.ts';
+export * from './merge-adapter.ts';
 export * from './parameters.ts';
 export * from './patch-whitening.ts';
 export * from './positions.ts';

@@ -1,7 +1,8 @@
-import { tf } from '../engine/index.ts';
+import { checkpointed, tf } from '../engine/index.ts';
+import type { Checkpointing } from './checkpointing.ts';
 import { type ForwardOptions, forward, type Network } from './forward.ts';
 import type { Batch } from './sequence.ts';
-import { languageHead } from './text.ts';
+import { headName, languageHead } from './text.ts';
 
 const BANNED_LOGIT = -1e9;
 
@@ -31,12 +32,47 @@ export function responseLogProbabilities(
   const { actions } = batch;
   const flat = tf.reshape(hidden, [batch.size * batch.length, network.config.text.hiddenSize]);
   const selected = tf.gather(flat, tf.tensor1d(actions.rows, 'int32')) as tf.Tensor2D;
+  const { checkpointing } = options;
+  if (checkpointing !== undefined)
+    return { ...recomputedScores(network, selected, actions.tokenIds, options, checkpointing), hidden };
   const logits = samplingLogits(languageHead(network.parameters, network.config.text, selected), options);
   return {
     logProbabilities: takenLogProbabilities(logits, actions.tokenIds),
     entropy: () => entropyOf(logits),
     hidden,
   };
+}
+
+/** Logits in memory at a time where they are computed a second time: 64 MB. */
+const LOGITS_AT_ONCE = 2 ** 24;
+
+/**
+ * The same scores without keeping logits: of a large vocabulary they would be the largest array of the whole step.
+ * A few rows at a time, again in the backward pass.
+ */
+function recomputedScores(
+  { parameters, config }: Network,
+  hidden: tf.Tensor2D,
+  tokenIds: Int32Array,
+  options: LogProbabilityOptions,
+  checkpointing: Checkpointing,
+): Pick<ResponseScores, 'logProbabilities' | 'entropy'> {
+  const [n, width] = hidden.shape;
+  const trained = checkpointing(headName(config.text));
+  const rows = Math.max(1, Math.floor(LOGITS_AT_ONCE / config.text.vocabularySize));
+  const parts: tf.Tensor2D[] = [];
+  for (let at = 0; at < n; at += rows) {
+    const count = Math.min(rows, n - at);
+    const tokens = tokenIds.slice(at, at + count);
+    const score = (x: tf.Tensor2D): tf.Tensor2D => {
+      const logits = samplingLogits(languageHead(parameters, config.text, x), options);
+      return tf.stack([takenLogProbabilities(logits, tokens), entropyOf(logits)], 1) as tf.Tensor2D;
+    };
+    parts.push(checkpointed(score, tf.slice(hidden, [at, 0], [count, width]), [], trained));
+  }
+  const scores = parts.length === 1 ? parts[0]! : tf.concat(parts, 0);
+  const column = (index: number): tf.Tensor1D => tf.reshape(tf.slice(scores, [0, index], [n, 1]), [n]);
+  return { logProbabilities: column(0), entropy: () => column(1) };
 }
 
 /** logits / temperature with banned tokens out of reach: what a sampler draws from. logits [n, vocabulary]. */

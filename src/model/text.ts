@@ -101,10 +101,13 @@ export function causalAttention(length: number, sink?: KeyValueSink): Attend {
   return attend;
 }
 
+/** The parameter that turns hidden states into logits. */
+export const headName = ({ tieWordEmbeddings }: TextConfig): string =>
+  tieWordEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
+
 /** Logits [n, vocabulary] of hidden states [n, hidden], through the tied or separate head. */
 export function languageHead(parameters: Parameters, config: TextConfig, hidden: tf.Tensor2D): tf.Tensor2D {
-  const name = config.tieWordEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
-  return tf.matMul(hidden, parameter(parameters, name) as tf.Tensor2D, false, true);
+  return tf.matMul(hidden, parameter(parameters, headName(config)) as tf.Tensor2D, false, true);
 }
 
 /** Up to here (16 MB) putting all embeddings into one table is cheaper than choosing between two. */
@@ -126,9 +129,10 @@ export function embed(parameters: Parameters, rows: tf.Tensor2D, imageEmbeddings
   if (imageEmbeddings === undefined) return shaped(tf.gather(words, flat));
   if (words.size <= LARGEST_COPIED_TABLE)
     return shaped(tf.gather(tf.concat([words, imageEmbeddings], 0), flat));
-  const isImage = tf.greaterEqual(flat, vocabulary);
-  const last = imageEmbeddings.shape[0] - 1;
-  const ofWords = tf.gather(words, tf.minimum(flat, vocabulary - 1));
-  const ofImages = tf.gather(imageEmbeddings, tf.clipByValue(tf.sub(flat, vocabulary), 0, last).toInt());
+  const whole = (value: number): tf.Scalar => tf.scalar(value, 'int32');
+  const image = tf.sub(flat, whole(vocabulary));
+  const isImage = tf.greaterEqual(image, whole(0));
+  const ofWords = tf.gather(words, tf.minimum(flat, whole(vocabulary - 1)));
+  const ofImages = tf.gather(imageEmbeddings, tf.maximum(image, whole(0)));
   return shaped(tf.where(tf.reshape(isImage, [batch * length, 1]), ofImages, ofWords));
 }

@@ -36,16 +36,16 @@ export function specialTokens(tokenizer: Tokenizer): ReadonlyMap<string, number>
  * question is ten characters of text, which the transformers library would read as the end of the turn.
  *
  * Conversations whose texts spell no special token have the very ids that transformers gives them. InputError
- * where a text does spell one and the template changes texts, so that its own tokens cannot be told apart.
+ * where a text does spell one and the template does not show every text, so that its own tokens cannot be told
+ * apart.
  */
 export function conversationTokens(format: ConversationFormat, messages: readonly ChatMessage[]): number[] {
   const { tokenizer, chatTemplate } = format;
   const specials = specialTokens(tokenizer);
   const ids = tokenizer.encode(chatTemplate.render(messages));
-  const pattern = anyOf(specials.keys());
   const texts: string[] = [];
   const written = chatTemplate.render(messages.map((message) => withPlaces(message, texts)));
-  const own = [...written.matchAll(pattern)].map(([name]) => specials.get(name)!);
+  const own = [...written.matchAll(anyOf(specials.keys()))].map(([name]) => specials.get(name)!);
   const special = new Set(specials.values());
   const got = ids.filter((id) => special.has(id));
   if (got.length === own.length && got.every((id, i) => id === own[i])) return ids;
@@ -57,7 +57,7 @@ export function conversationTokens(format: ConversationFormat, messages: readonl
       { hint: 'put all text into one message of the role user' },
     );
   }
-  return joinPieces(tokenizer, pieces, texts, specials, pattern);
+  return joinPieces(tokenizer, pieces, texts);
 }
 
 /** The message with a place instead of each text, which is added to `texts`. */
@@ -73,17 +73,13 @@ function withPlaces(message: ChatMessage, texts: string[]): ChatMessage {
 }
 
 /** Special tokens are looked for in the template's pieces; all that lies between two of them is text. */
-function joinPieces(
-  tokenizer: Tokenizer,
-  pieces: readonly string[],
-  texts: readonly string[],
-  specials: ReadonlyMap<string, number>,
-  pattern: RegExp,
-): number[] {
+function joinPieces(tokenizer: Tokenizer, pieces: readonly string[], texts: readonly string[]): number[] {
+  const specials = specialTokens(tokenizer);
+  const pattern = anyOf(specials.keys());
   const ids: number[] = [];
   let run = '';
   const flush = (): void => {
-    ids.push(...encodeAsText(tokenizer, run, specials, pattern));
+    ids.push(...encodeText(tokenizer, run));
     run = '';
   };
   pieces.forEach((piece, i) => {
@@ -100,17 +96,17 @@ function joinPieces(
   return ids;
 }
 
-function encodeAsText(
-  tokenizer: Tokenizer,
-  text: string,
-  specials: ReadonlyMap<string, number>,
-  pattern: RegExp,
-): number[] {
+/**
+ * The ids of a text that holds no special token, whatever it spells: a spelled name is cut behind its first
+ * character. A text that spells none has the ids of `tokenizer.encode`.
+ */
+export function encodeText(tokenizer: Tokenizer, text: string): number[] {
+  const specials = specialTokens(tokenizer);
   const ids: number[] = [];
+  const search = anyOf(specials.keys());
   let from = 0;
-  const search = new RegExp(pattern);
   for (let match = search.exec(text); match !== null; match = search.exec(text)) {
-    // Cut behind its first character, a name is no name any more; names that overlap it are looked for again.
+    // Names that overlap this one are looked for again, from behind the cut.
     const cut = match.index + 1;
     ids.push(...tokenizer.encode(text.slice(from, cut)));
     from = cut;

@@ -88,6 +88,8 @@ function parseJson(body: string, contentType: string, status: number): unknown {
 
 /** OpenRouter and others report errors inside a reply of status 200. */
 function throwReportedError(value: unknown, status: number): void {
+  // A good reply seldom has the key, and a failed parse costs more than a whole good one.
+  if (typeof value !== 'object' || value === null || !('error' in value)) return;
   const { data } = errorSchema.safeParse(value);
   if (data === undefined) return;
   const error = typeof data.error === 'string' ? { message: data.error } : data.error;

@@ -24,6 +24,12 @@ const said = (error: { message: string; error: unknown; status?: number | undefi
   return error.message.replace(/^\d{3} /, '').replace('status code (no body)', '');
 };
 
+/** The SDK wraps what its fetch throws. */
+function failureIn(error: unknown): Failure | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof Failure) return at;
+  return undefined;
+}
+
 /** The official client, loaded when first used; retries, limits and reading of replies are ours. */
 export function createTransport({ address, key, timeoutMs, signal }: TransportOptions): Transport {
   let loading: Promise<{ openai: typeof import('openai'); api: OpenAI }> | undefined;
@@ -69,8 +75,9 @@ export function createTransport({ address, key, timeoutMs, signal }: TransportOp
         const type = response.headers.get('content-type') ?? '';
         return readReply(await response.text(), type, response.status);
       } catch (error) {
-        if (error instanceof Failure) throw error;
         signal.throwIfAborted();
+        const failure = failureIn(error);
+        if (failure !== undefined) throw failure;
         if (late) {
           throw new Failure('timeout', `no complete reply within ${timeoutMs} ms`, {
             retryable: true,

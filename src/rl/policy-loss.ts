@@ -1,23 +1,27 @@
 import { ConfigError } from '../core/index.ts';
 import { changingScalars, tf } from '../engine/index.ts';
-
-/**
- * Estimators of KL(current || reference) from one sampled token, with d = log p_reference - log p_current:
- * k1 = -d, k2 = d^2 / 2, k3 = exp(d) - d - 1. Schulman, Approximating KL divergence (2020).
- */
-export type KlEstimator = 'k1' | 'k2' | 'k3';
+import { estimateKl, type KlEstimator, type KlGradient, klForLoss } from './kl/estimators.ts';
+import { policySurrogate, type ResolvedPolicyLoss } from './policy-losses/surrogate.ts';
+import { tokenSequences } from './policy-losses/surrogate-inputs.ts';
 
 export interface PolicyLossOptions {
+  /** The surrogate, as `preparePolicyLoss` returns it. Default: `clip` with the next three options. */
+  surrogate?: ResolvedPolicyLoss;
   /** The ratio is clipped to [1 - epsilonLow, 1 + epsilonHigh]. Default 0.2 and 0.2. */
   epsilonLow?: number;
   epsilonHigh?: number;
   /** For negative advantages the loss is at most -dualClip * advantage; > 1. null (default): no bound. */
   dualClip?: number | null;
   klEstimator?: KlEstimator;
-  /** Weight of the KL term, >= 0. Default 0; then the KL is only measured. */
-  klCoefficient?: number;
-  /** Weight of the entropy bonus, >= 0. Default 0; then the entropy is only measured. */
-  entropyCoefficient?: number;
+  /** Default `plain`. */
+  klGradient?: KlGradient;
+  /**
+   * Weight of the KL term, >= 0. Default 0; then the KL is only measured. One that moves from step to step should
+   * be a scalar of `changingScalars`, whose graph is the same for every value.
+   */
+  klCoefficient?: number | tf.Scalar;
+  /** Weight of the entropy bonus, >= 0. Default 0; then the entropy is only measured. If it moves: as above. */
+  entropyCoefficient?: number | tf.Scalar;
 }
 
 /** Flat vectors [T] over the action tokens of one micro-batch. Padding has weight 0 and finite values. */
@@ -31,8 +35,15 @@ export interface PolicyLossInputs {
   /** Entropy of the current distribution at each token, in nats; null where it was not computed. */
   entropies?: tf.Tensor1D | null;
   advantages: tf.Tensor1D;
-  /** Detached factors on the surrogate, such as truncated importance weights of off-policy tokens. */
+  /**
+   * Detached factors on the surrogate: importance weights of off-policy tokens, 0 for sequences that are masked
+   * as off-policy and for tokens of low entropy. Neither KL nor entropy nor the denominator are touched.
+   */
   importanceWeights?: tf.Tensor1D | null;
+  /** Tokens of each sequence, in order; needed by losses with a ratio per sequence. */
+  tokensPerSequence?: readonly number[];
+  /** 1 for the tokens that `preparePolicyLoss` selected; needed by the covariance losses. */
+  selected?: tf.Tensor1D | null;
   /** Weight of each token in the loss (`tokenWeights`); 0 for padding. */
   weights: tf.Tensor1D;
   /** Divides the sum over tokens; of the whole optimizer batch (`globalDenominator`). */
@@ -46,7 +57,10 @@ export interface PolicyLossInputs {
  * over micro-batches. `ratioMax` and `ratioMin` combine by maximum and minimum.
  */
 export interface PolicyLossMetrics {
-  /** Share of tokens whose gain was cut at 1 - epsilonLow (negative advantage) or 1 + epsilonHigh (positive). */
+  /**
+   * Share of tokens whose gain was cut at the lower bound (negative advantage) or the upper one (positive); 0 for
+   * losses without such bounds.
+   */
   clipRatioLow: tf.Scalar;
   clipRatioHigh: tf.Scalar;
   ratioMean: tf.Scalar;
@@ -65,22 +79,16 @@ export interface PolicyLoss {
   metrics: PolicyLossMetrics;
 }
 
-// exp of more overflows float32 in a product; clipping has long cut the gradient there.
-const LOG_RATIO_LIMIT = 20;
-
 /**
- * The clipped surrogate with asymmetric range, per token
- * -min(ratio * A, clip(ratio, 1 - epsilonLow, 1 + epsilonHigh) * A) * importance + beta * KL - c * entropy,
- * summed with the weights and divided by the global denominator. PPO (arXiv 1707.06347), equation 7; GRPO
- * (arXiv 2402.03300), equations 3 and 4; asymmetric range: DAPO (arXiv 2503.14476), equation 10; dual clip:
- * Ye et al. (arXiv 1912.09729).
+ * Per token -surrogate * importance + beta * KL - c * entropy, summed with the weights and divided by the global
+ * denominator. By default the clipped surrogate of PPO (arXiv 1707.06347), equation 7, as GRPO has it
+ * (arXiv 2402.03300, equations 3 and 4); the others are in `policy-losses/`.
  *
  * Call inside the function that is differentiated and `tf.keep` the metrics that are read after it.
  */
 export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions = {}): PolicyLoss {
-  const { epsilonLow, epsilonHigh, dualClip, klEstimator, klCoefficient, entropyCoefficient } =
-    checkOptions(options);
-  const { logProbabilities: current, oldLogProbabilities: old, advantages, weights } = inputs;
+  const { chosen, klEstimator, klGradient, klCoefficient, entropyCoefficient } = checkOptions(options);
+  const { logProbabilities: current, referenceLogProbabilities: reference, advantages, weights } = inputs;
   checkInputs(inputs);
   const { perLoss, perToken } = changingScalars({
     perLoss: 1 / inputs.denominator,
@@ -90,34 +98,42 @@ export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions 
   const weightedLoss = (values: tf.Tensor): tf.Scalar => tf.sum(values.mul(weights)).mul(perLoss);
   const tokenMean = (values: tf.Tensor): tf.Scalar => tf.sum(values.mul(mask)).mul(perToken);
 
-  const ratio = tf.exp(tf.clipByValue(current.sub(old), -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT));
-  const gain = ratio.mul(advantages);
-  const clippedGain = tf.clipByValue(ratio, 1 - epsilonLow, 1 + epsilonHigh).mul(advantages);
-  let objective = tf.minimum(gain, clippedGain);
-  // The bound touches negative advantages alone: for the others it is 0, and the objective is never below.
-  if (dualClip !== null) objective = tf.maximum(objective, tf.minimum(advantages, 0).mul(dualClip));
-  if (inputs.importanceWeights) objective = objective.mul(inputs.importanceWeights);
-  const surrogate = weightedLoss(objective.neg());
+  const { objective, ratio, clippedLow, clippedHigh } = policySurrogate(chosen, {
+    current,
+    old: inputs.oldLogProbabilities,
+    advantages,
+    mask,
+    sequences:
+      inputs.tokensPerSequence === undefined ? null : tokenSequences(inputs.tokensPerSequence, current.size),
+    selected: inputs.selected ?? null,
+  });
+  const factors = inputs.importanceWeights;
+  const surrogate = weightedLoss((factors ? objective.mul(factors) : objective).neg());
   let loss = surrogate;
 
+  const shareOf = (tokens: tf.Tensor | null): tf.Scalar =>
+    tokens === null ? tf.scalar(0) : tokenMean(tf.cast(tokens, 'float32'));
   const metrics: PolicyLossMetrics = {
-    clipRatioLow: tokenMean(
-      tf.cast(tf.logicalAnd(tf.less(ratio, 1 - epsilonLow), tf.less(advantages, 0)), 'float32'),
-    ),
-    clipRatioHigh: tokenMean(
-      tf.cast(tf.logicalAnd(tf.greater(ratio, 1 + epsilonHigh), tf.greater(advantages, 0)), 'float32'),
-    ),
+    clipRatioLow: shareOf(clippedLow),
+    clipRatioHigh: shareOf(clippedHigh),
     ratioMean: tokenMean(ratio),
     // Padding counts as ratio 1, which is between the extremes or as good as them.
     ratioMax: tf.max(ratio.sub(1).mul(mask)).add(1) as tf.Scalar,
     ratioMin: tf.min(ratio.sub(1).mul(mask)).add(1) as tf.Scalar,
     surrogate,
   };
-  if (inputs.referenceLogProbabilities) {
-    const kl = estimateKl(klEstimator, current, inputs.referenceLogProbabilities);
+  if (reference) {
+    const kl = estimateKl(klEstimator, current, reference);
     metrics.kl = tokenMean(kl);
-    if (klCoefficient > 0) loss = loss.add(weightedLoss(kl).mul(klCoefficient));
-  } else if (klCoefficient > 0) {
+    if (acts(klCoefficient)) {
+      const term = klForLoss(klGradient, kl, {
+        logProbabilities: current,
+        referenceLogProbabilities: reference,
+        ratio,
+      });
+      loss = loss.add(weightedLoss(term).mul(klCoefficient));
+    }
+  } else if (acts(klCoefficient)) {
     throw new ConfigError(
       `KL coefficient is ${klCoefficient}, but there are no reference log-probabilities`,
       {
@@ -127,31 +143,25 @@ export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions 
   }
   if (inputs.entropies) {
     metrics.entropy = tokenMean(inputs.entropies);
-    if (entropyCoefficient > 0) loss = loss.sub(weightedLoss(inputs.entropies).mul(entropyCoefficient));
-  } else if (entropyCoefficient > 0) {
+    if (acts(entropyCoefficient)) {
+      loss = loss.sub(weightedLoss(inputs.entropies).mul(entropyCoefficient));
+    }
+  } else if (acts(entropyCoefficient)) {
     throw new ConfigError(`entropy coefficient is ${entropyCoefficient}, but no entropies were given`);
   }
   return { loss, metrics };
 }
 
-/** Per-token estimate of KL(current || reference) [T], from tokens sampled by the current policy. */
-export function estimateKl(
-  estimator: KlEstimator,
-  logProbabilities: tf.Tensor,
-  referenceLogProbabilities: tf.Tensor,
-): tf.Tensor {
-  const difference = referenceLogProbabilities.sub(logProbabilities);
-  if (estimator === 'k1') return difference.neg();
-  if (estimator === 'k2') return tf.square(difference).mul(0.5);
-  const bounded = tf.clipByValue(difference, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT);
-  return tf.exp(bounded).sub(difference).sub(1);
-}
+/** A coefficient that is data always acts: its value is not known while the graph is recorded. */
+const acts = (coefficient: number | tf.Scalar): boolean => typeof coefficient !== 'number' || coefficient > 0;
 
 function checkOptions({
   epsilonLow = 0.2,
   epsilonHigh = 0.2,
   dualClip = null,
+  surrogate,
   klEstimator = 'k3',
+  klGradient = 'plain',
   klCoefficient = 0,
   entropyCoefficient = 0,
 }: PolicyLossOptions) {
@@ -159,11 +169,12 @@ function checkOptions({
   if (!(epsilonLow > 0 && epsilonLow < 1)) problems.push(`epsilonLow is ${epsilonLow}, allowed is (0, 1)`);
   if (!(epsilonHigh > 0)) problems.push(`epsilonHigh is ${epsilonHigh}, allowed is > 0`);
   if (dualClip !== null && !(dualClip > 1)) problems.push(`dualClip is ${dualClip}, allowed is > 1 or null`);
-  if (!(klCoefficient >= 0)) problems.push(`klCoefficient is ${klCoefficient}, allowed is >= 0`);
-  if (!(entropyCoefficient >= 0))
-    problems.push(`entropyCoefficient is ${entropyCoefficient}, allowed is >= 0`);
+  for (const [name, value] of Object.entries({ klCoefficient, entropyCoefficient })) {
+    if (typeof value === 'number' && !(value >= 0)) problems.push(`${name} is ${value}, allowed is >= 0`);
+  }
   if (problems.length > 0) throw new ConfigError(`policy loss: ${problems.join('; ')}`);
-  return { epsilonLow, epsilonHigh, dualClip, klEstimator, klCoefficient, entropyCoefficient };
+  const chosen: ResolvedPolicyLoss = surrogate ?? { kind: 'clip', epsilonLow, epsilonHigh, dualClip };
+  return { chosen, klEstimator, klGradient, klCoefficient, entropyCoefficient };
 }
 
 function checkInputs(inputs: PolicyLossInputs): void {
@@ -174,6 +185,7 @@ function checkInputs(inputs: PolicyLossInputs): void {
     entropies: inputs.entropies,
     advantages: inputs.advantages,
     importanceWeights: inputs.importanceWeights,
+    selected: inputs.selected,
     weights: inputs.weights,
   };
   for (const [name, vector] of Object.entries(vectors)) {

@@ -1,7 +1,7 @@
 import { InputError, Rng } from '../core/index.ts';
-import { DISTORTION_WORDS, PRISTINE_WORDS, SEVERITY_WORDS } from '../data/index.ts';
+import { DISTORTION_WORDS, PRISTINE_WORDS } from '../data/index.ts';
 import type { ImageFacts } from './teacher.ts';
-import { byStrength, contentPhrase, distortionPhrase } from './writing.ts';
+import { byStrength, contentPhrase, distortionPhrase, withSeverity } from './writing.ts';
 
 export type CaptionWording = 'canonical' | 'varied';
 
@@ -25,7 +25,7 @@ export function captionOf(
     wording === 'varied'
       ? distortionPhrase(distortions, new Rng(seed).fork('caption', facts.id))
       : byStrength(distortions)
-          .map(({ type, level }) => `${SEVERITY_WORDS[level]} ${DISTORTION_WORDS[type].phrases[0]}`)
+          .map(({ type, level }) => withSeverity(DISTORTION_WORDS[type].phrases[0], level))
           .join(' and ') || PRISTINE_WORDS.phrases[0];
   return `${contentPhrase(facts)} with ${named}.`;
 }

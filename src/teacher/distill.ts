@@ -17,7 +17,7 @@ import { claimFolder, distillIdentity } from './distill-identity.ts';
 import { type DistillReport, type FailedQuestion, reportOf } from './distill-report.ts';
 import type { FilterConfig } from './filter-config.ts';
 import { type AnswerStore, answersInMemory, openJournal } from './journal.ts';
-import { judgeSlots, rejectionsOf, type Slot, type Verdict } from './judge-answers.ts';
+import { createJudge, type Judge, judgeSlots, type Slot, type Verdict } from './judge-answers.ts';
 import { type ColdStartRow, coldStartRow } from './rows.ts';
 import { type Selection, selectRows } from './select.ts';
 import type { Teacher, TeachingRecord } from './teacher.ts';
@@ -108,9 +108,10 @@ async function distillInto(
   const rendered = promptRenderer(prompt, options.reference);
   const slots = slotsOf(records, teacher, options.answersPerImage ?? 1);
   const failed: FailedQuestion[] = [];
-  const stoppedBy = await askInWaves(slots, store, teacher, filters, options, rendered, failed);
+  const judge = createJudge(teacher, filters);
+  const stoppedBy = await askInWaves(slots, store, teacher, judge, options, rendered, failed);
 
-  const verdicts = judgeSlots(slots, store, teacher, filters);
+  const verdicts = judgeSlots(slots, store, judge);
   const answered = verdicts.filter((verdict) => verdict !== undefined);
   const rowOf = ({ slot: { record }, sample, answer, rejections }: Verdict): ColdStartRow =>
     coldStartRow({ record, prompt: rendered(record), sample }, answer, teacher, rejections);
@@ -169,7 +170,7 @@ async function askInWaves(
   slots: readonly Slot[],
   store: AnswerStore,
   teacher: Teacher,
-  filters: FilterConfig,
+  judge: Judge,
   options: DistillOptions,
   rendered: (record: TeachingRecord) => RenderedPrompt,
   failed: FailedQuestion[],
@@ -179,7 +180,7 @@ async function askInWaves(
     const due =
       attempt === 0
         ? slots
-        : judgeSlots(slots, store, teacher, filters, attempt).flatMap((verdict) =>
+        : judgeSlots(slots, store, judge, attempt).flatMap((verdict) =>
             verdict !== undefined && verdict.rejections.length > 0 ? [verdict.slot] : [],
           );
     const questions = due.flatMap(({ record, first, step }): Question[] => {
@@ -203,7 +204,7 @@ async function askInWaves(
         signal: options.signal,
         onAnswer: ({ record, sample }, answer) => {
           judged++;
-          if (rejectionsOf({ record }, sample, answer, teacher, filters).length === 0) accepted++;
+          if (judge.rejections(record, sample, answer).length === 0) accepted++;
           show();
         },
         onFailure: ({ record, sample }, reason, error) => {

@@ -1,15 +1,16 @@
-import { type DistortionType, distortionsNamed, NEAREST_TRAINING_TYPE } from '../data/index.ts';
-import { familyOf, mentionsFamily } from './families.ts';
+import { distortionsNamed, NEAREST_TRAINING_TYPE, type SynthesizedDistortion } from '../data/index.ts';
+import { familiesOf, mentionsAnyFamily } from './families.ts';
 import type { ResolvedFilters } from './filter-config.ts';
 import type { Rejection } from './filters.ts';
 import type { TruthDistortion } from './teacher.ts';
+import { byStrength } from './writing.ts';
 
 /** Same type, or the type that an unseen one is usually taken for. */
-const resembles = (named: DistortionType, present: DistortionType): boolean =>
+const resembles = (named: SynthesizedDistortion, present: SynthesizedDistortion): boolean =>
   named === present || named === NEAREST_TRAINING_TYPE[present];
 
-const sameFamily = (named: DistortionType, present: DistortionType): boolean =>
-  familyOf(named) === familyOf(present);
+const sameFamily = (named: SynthesizedDistortion, present: SynthesizedDistortion): boolean =>
+  familiesOf(named).some((family) => familiesOf(present).includes(family));
 
 /** Severity from which a distortion that was not applied contradicts the truth: pictures have small faults too. */
 const CONTRADICTS_FROM = 3;
@@ -29,20 +30,22 @@ export function distortionProblems(
     if (present === undefined) {
       if (families && level !== undefined && level < CONTRADICTS_FROM) continue;
       problems.push({ reason: 'distortion-not-present', detail: `names ${type}` });
-    } else if (level !== undefined && Math.abs(level - present.level) > maxSeverityDistance) {
+    } else if (
+      level !== undefined &&
+      present.level !== undefined &&
+      Math.abs(level - present.level) > maxSeverityDistance
+    ) {
       const detail = `${type} of severity ${present.level} is called ${level}`;
       problems.push({ reason: 'severity-off', detail });
     }
   }
-  const strongest = truth.reduce<TruthDistortion | undefined>(
-    (best, candidate) => (best === undefined || candidate.level > best.level ? candidate : best),
-    undefined,
-  );
+  // Of types without a severity nobody knows whether they can be seen.
+  const [strongest] = byStrength(truth);
   if (
-    strongest !== undefined &&
+    strongest?.level !== undefined &&
     strongest.level >= mustNameFrom &&
     !named.some(({ type }) => fits(type, strongest.type)) &&
-    !(families && mentionsFamily(reasoning, familyOf(strongest.type)) !== false)
+    !(families && mentionsAnyFamily(reasoning, familiesOf(strongest.type)))
   ) {
     problems.push({ reason: 'distortion-missed', detail: `does not name ${strongest.type}` });
   }

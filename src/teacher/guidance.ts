@@ -1,9 +1,9 @@
 import { levelOfScore, QUALITY_LEVELS } from '../core/index.ts';
-import { DISTORTION_WORDS, SEVERITY_WORDS } from '../data/index.ts';
+import { DISTORTION_WORDS } from '../data/index.ts';
 import type { Language } from './filter-config.ts';
 import { CHINESE_LEVELS } from './stated-level.ts';
 import type { TeachingRecord } from './teacher.ts';
-import { byStrength } from './writing.ts';
+import { byStrength, withSeverity } from './writing.ts';
 
 /** What a teacher is told in secret: the score, the distortions applied, both, or nothing. */
 export const GUIDANCE = ['all', 'score', 'distortions', 'none'] as const;
@@ -25,9 +25,8 @@ function distortionSentence({ distortions }: TeachingRecord, language: Language)
   }
   const named = byStrength(distortions).map(({ type, level }) => {
     const name = DISTORTION_WORDS[type].phrases[0];
-    return language === 'en'
-      ? `${SEVERITY_WORDS[level]} ${name}`
-      : `${name}（${CHINESE_SEVERITIES[level - 1]}）`;
+    if (language === 'en' || level === undefined) return withSeverity(name, level);
+    return `${name}（${CHINESE_SEVERITIES[level - 1]}）`;
   });
   return language === 'en'
     ? `Distortions applied to this picture, strongest first: ${named.join(', ')}.`

@@ -30,7 +30,7 @@ export interface HttpTeacherOptions {
   seed: number;
 }
 
-/** Encoded pictures kept for the next question about the same image. */
+/** Encoded pictures kept for the next question about the same image, where there are several. */
 const KEPT_PICTURES = 64;
 
 /** The language that a prompt asks for, by its id: prompts in Chinese end in "-zh". */
@@ -64,6 +64,7 @@ export function createHttpTeacher(options: HttpTeacherOptions): Teacher {
     const kept = pictures.get(path);
     if (kept !== undefined) return kept;
     const made = boundedPictureUrl(path, maxPixels);
+    if (ways.length === 1) return made;
     pictures.set(path, made);
     if (pictures.size > KEPT_PICTURES) pictures.delete(pictures.keys().next().value as string);
     return made;

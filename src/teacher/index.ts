@@ -18,6 +18,7 @@ export { ORACLE_DEFECTS, type OracleDefect } from './oracle-defects.ts';
 export { boundedPictureUrl } from './picture-url.ts';
 export * from './replay.ts';
 export { distillMarkdown } from './report-markdown.ts';
+export { type DistillPageAbout, distillPage } from './report-page.ts';
 export * from './rows.ts';
 export * from './select.ts';
 export { CHINESE_LEVELS, statedLevel } from './stated-level.ts';

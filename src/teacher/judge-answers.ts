@@ -1,5 +1,5 @@
 import { parseAnswer } from '../core/index.ts';
-import { type FilterConfig, resolveFilters } from './filter-config.ts';
+import { type FilterConfig, type Language, type ResolvedFilters, resolveFilters } from './filter-config.ts';
 import { filterAnswer, type Rejection } from './filters.ts';
 import type { AnswerStore } from './journal.ts';
 import { NearDuplicates } from './near-duplicates.ts';
@@ -19,19 +19,36 @@ export interface Verdict {
   rejections: Rejection[];
 }
 
-/** The rules for one answer by itself, as its teacher and its prompt have them. */
-export function rejectionsOf(
-  { record }: Pick<Slot, 'record'>,
-  sample: number,
-  answer: TeacherAnswer,
-  teacher: Teacher,
-  config: FilterConfig,
-): Rejection[] {
-  if (answer.withoutText === 'refused') return [{ reason: 'refusal', detail: 'the server says so' }];
-  if (answer.withoutText === 'empty') return [{ reason: 'format', detail: 'the reply had no text' }];
-  const language = teacher.asked?.(sample).language ?? null;
-  const rules = resolveFilters(config, { freely: teacher.freely ?? false, language });
-  return filterAnswer(answer.text.trim(), record, rules, answer.finishReason);
+/** The filters of a distillation, each answer read once however often it is asked about. */
+export interface Judge {
+  /** The rules for one answer by itself, as its teacher and its prompt have them. */
+  rejections(record: TeachingRecord, sample: number, answer: TeacherAnswer): readonly Rejection[];
+  /** From what similarity on two accepted texts are near-duplicates; null for never. */
+  readonly maxSimilarity: number | null;
+}
+
+export function createJudge(teacher: Teacher, config: FilterConfig): Judge {
+  const freely = teacher.freely ?? false;
+  const read = new WeakMap<TeacherAnswer, readonly Rejection[]>();
+  const rulesOf = new Map<Language | null, ResolvedFilters>();
+  const judged = (record: TeachingRecord, sample: number, answer: TeacherAnswer): readonly Rejection[] => {
+    if (answer.withoutText === 'refused') return [{ reason: 'refusal', detail: 'the server says so' }];
+    if (answer.withoutText === 'empty') return [{ reason: 'format', detail: 'the reply had no text' }];
+    const language = teacher.asked?.(sample).language ?? null;
+    const rules = rulesOf.get(language) ?? resolveFilters(config, { freely, language });
+    rulesOf.set(language, rules);
+    return filterAnswer(answer.text.trim(), record, rules, answer.finishReason);
+  };
+  return {
+    maxSimilarity: resolveFilters(config, { freely, language: null }).maxSimilarity,
+    rejections(record, sample, answer) {
+      const known = read.get(answer);
+      if (known !== undefined) return known;
+      const found = judged(record, sample, answer);
+      read.set(answer, found);
+      return found;
+    },
+  };
 }
 
 /**
@@ -42,11 +59,10 @@ export function rejectionsOf(
 export function judgeSlots(
   slots: readonly Slot[],
   store: AnswerStore,
-  teacher: Teacher,
-  config: FilterConfig,
+  judge: Judge,
   attempts = Number.POSITIVE_INFINITY,
 ): (Verdict | undefined)[] {
-  const { maxSimilarity } = resolveFilters(config, { freely: teacher.freely ?? false, language: null });
+  const { maxSimilarity } = judge;
   const kept = maxSimilarity === null ? undefined : new NearDuplicates(maxSimilarity);
   return slots.map((slot) => {
     let last: Verdict | undefined;
@@ -54,7 +70,7 @@ export function judgeSlots(
       const sample = slot.first + attempt * slot.step;
       const answer = store.get(slot.record.id, sample);
       if (answer === undefined) break;
-      const rejections = rejectionsOf(slot, sample, answer, teacher, config);
+      const rejections = [...judge.rejections(slot.record, sample, answer)];
       if (rejections.length === 0 && kept !== undefined) {
         const like = kept.add(slot.record.id, parseAnswer(answer.text.trim()).reasoning ?? '');
         if (like !== undefined) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatAnswer, InputError, levelOfScore, Rng, SCORE_MAX, SCORE_MIN } from '../core/index.ts';
-import { ALL_DISTORTIONS, type DistortionType } from '../data/index.ts';
+import { SYNTHESIZED_DISTORTIONS, type SynthesizedDistortion } from '../data/index.ts';
 import { breakAnswer, ORACLE_DEFECTS } from './oracle-defects.ts';
 import type { Teacher, TeacherAnswer, TeachingRecord, TruthDistortion } from './teacher.ts';
 import { byStrength, joinReasoning, reasoningParts } from './writing.ts';
@@ -9,7 +9,7 @@ import { byStrength, joinReasoning, reasoningParts } from './writing.ts';
  * What the oracle thinks too much (negative) or too little (positive) of, in points of the score: it is hard on
  * noise and soft on banding and pale color, as people who teach by rules are. Chosen by us, not measured.
  */
-export const ORACLE_TYPE_BIAS: Readonly<Partial<Record<DistortionType, number>>> = {
+export const ORACLE_TYPE_BIAS: Readonly<Partial<Record<SynthesizedDistortion, number>>> = {
   gaussianBlur: -0.1,
   motionBlur: 0.15,
   gaussianNoise: -0.35,
@@ -37,7 +37,7 @@ export const oracleConfigSchema = z.strictObject({
     .default(0.2)
     .describe('standard deviation between the opinion behind the level word and the score given'),
   typeBias: z
-    .partialRecord(z.enum(ALL_DISTORTIONS), z.number().min(-2).max(2))
+    .partialRecord(z.enum(SYNTHESIZED_DISTORTIONS), z.number().min(-2).max(2))
     .default(ORACLE_TYPE_BIAS)
     .describe('added to the MOS by the strongest distortion'),
   brokenShare: z.number().min(0).max(1).default(0.08).describe('share of answers broken on purpose'),

@@ -1,5 +1,12 @@
 import { InputError, type RemoteReason } from '../core/index.ts';
-import type { DistortionType, ImageRecord, RenderedPrompt, SeverityLevel } from '../data/index.ts';
+import {
+  type ImageRecord,
+  levelOfStrength,
+  type RenderedPrompt,
+  type SeverityLevel,
+  SYNTHESIZED_DISTORTIONS,
+  type SynthesizedDistortion,
+} from '../data/index.ts';
 import type { Language } from './filter-config.ts';
 
 export interface ImageFacts {
@@ -20,8 +27,9 @@ export interface TeachingRecord extends ImageFacts {
 }
 
 export interface TruthDistortion {
-  type: DistortionType;
-  level: SeverityLevel;
+  type: SynthesizedDistortion;
+  /** Absent where a record states one severity for several types. */
+  level?: SeverityLevel;
 }
 
 /** What a record of a data set tells a teacher. An image that nobody has judged is an InputError. */
@@ -35,22 +43,46 @@ export function teachingRecord(record: ImageRecord): TeachingRecord {
   return { ...factsOf(record), image, dataset, split, mos };
 }
 
+const isType = (name: string): name is SynthesizedDistortion =>
+  (SYNTHESIZED_DISTORTIONS as readonly string[]).includes(name);
+
 /**
- * What is known about an image besides its MOS. An empty list of distortions means a pristine image in generated sets,
- * and that nobody knows in imported ones.
+ * The distortions of a record that writes their types into `distortion` ("jitter", "jpeg + colorBlocks"), as images
+ * with types beyond the first set do. Undefined where it is empty or in somebody else's words.
  */
-export const factsOf = ({
+function distortionsWritten({
+  distortion,
+  level,
+}: Pick<ImageRecord, 'distortion' | 'level'>): TruthDistortion[] | undefined {
+  const types = distortion?.split(' + ') ?? [];
+  if (types.length === 0 || !types.every(isType)) return undefined;
+  if (types.length > 1 || level === undefined) return types.map((type) => ({ type }));
+  return types.map((type) => ({ type, level: levelOfStrength(level) }));
+}
+
+/**
+ * What is known about an image besides its MOS. An empty list of distortions means a pristine image in generated sets;
+ * in imported ones it means that nobody knows, unless they are written out.
+ */
+export function factsOf({
   id,
   content,
   distortions,
   source,
-}: Pick<ImageRecord, 'id' | 'content' | 'distortions' | 'source'>): ImageFacts => ({
-  id,
-  ...(content === null ? {} : { contentKind: content.kind }),
-  ...(source === 'imported' && distortions.length === 0
-    ? {}
-    : { distortions: distortions.map(({ type, level }) => ({ type, level })) }),
-});
+  distortion,
+  level,
+}: Pick<ImageRecord, 'id' | 'content' | 'distortions' | 'source'> &
+  Partial<Pick<ImageRecord, 'distortion' | 'level'>>): ImageFacts {
+  const known =
+    source === 'imported' && distortions.length === 0
+      ? distortionsWritten({ distortion, level })
+      : distortions.map((one) => ({ type: one.type, level: one.level }));
+  return {
+    id,
+    ...(content === null ? {} : { contentKind: content.kind }),
+    ...(known === undefined ? {} : { distortions: known }),
+  };
+}
 
 export interface TeacherRequest {
   record: TeachingRecord;

@@ -38,15 +38,19 @@ export const contentPhrase = (record: Pick<ImageFacts, 'contentKind'>): string =
     ? CONTENT_PHRASES[record.contentKind]
     : 'a scene';
 
-/** Strongest first; equal levels keep their order. */
+/** Strongest first; equal and unknown levels keep their order. */
 export const byStrength = (distortions: readonly TruthDistortion[]): TruthDistortion[] =>
-  [...distortions].sort((a, b) => b.level - a.level);
+  [...distortions].sort((a, b) => (b.level ?? 0) - (a.level ?? 0));
+
+/** A name behind its severity, where that is known: "strong soft blur". */
+export const withSeverity = (name: string, level: TruthDistortion['level']): string =>
+  level === undefined ? name : `${SEVERITY_WORDS[level]} ${name}`;
 
 /** "strong soft blur and mild white noise", or that nothing is visible. Wording varies with `rng`. */
 export function distortionPhrase(distortions: readonly TruthDistortion[], rng: Rng): string {
   if (distortions.length === 0) return rng.pick(PRISTINE_WORDS.phrases);
   return byStrength(distortions)
-    .map(({ type, level }) => `${SEVERITY_WORDS[level]} ${rng.pick(DISTORTION_WORDS[type].phrases)}`)
+    .map(({ type, level }) => withSeverity(rng.pick(DISTORTION_WORDS[type].phrases), level))
     .join(' and ');
 }
 

@@ -136,3 +136,29 @@ describe('progress on a terminal', () => {
     expect(screen.text).not.toContain('\u001b[?25l');
   });
 });
+
+describe('text of strangers in progress', () => {
+  const hostile = 'a\u001b[2J\u202eb\nc';
+  const shown = 'a\\x1b[2J\\u202eb\\nc';
+
+  it('is shown by its escapes off a terminal: label, values and notes', () => {
+    const { screen, progress } = progressOn(false);
+    progress.start(hostile, 2);
+    progress.update(1, { last: hostile });
+    progress.note(hostile);
+    progress.stop();
+    expect(screen.lines).toEqual([`${shown}: 1/2 (50 %), last ${shown}`, shown]);
+  });
+
+  it('is shown by its escapes beside the bar', () => {
+    const { screen, progress } = progressOn(true);
+    progress.start(hostile, 2);
+    progress.update(1, { last: hostile });
+    progress.note(hostile);
+    progress.stop();
+    expect(screen.drawn).toContain(`\n${shown}\n`);
+    expect(screen.drawn).toContain(`last ${shown}`);
+    expect(screen.text).not.toContain('\u001b[2J');
+    expect(screen.text).not.toContain('\u202e');
+  });
+});

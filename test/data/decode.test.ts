@@ -9,6 +9,10 @@ import { decodeImage, encodePng } from '../../src/data/decode.ts';
 /** Two pixels side by side, red and green, which tells left from right and channel from channel. */
 const redGreen = sharp(Buffer.from([255, 0, 0, 0, 255, 0]), { raw: { width: 2, height: 1, channels: 3 } });
 
+/** The ink values of an uncompressed CMYK picture as they lie in its file. */
+const rawInks = (file: Buffer): Promise<Buffer> =>
+  sharp(file, { ignoreIcc: true }).pipelineColourspace('cmyk').toColourspace('cmyk').raw().toBuffer();
+
 describe('decodeImage', () => {
   it('returns the bytes that encodePng was given', async () => {
     const image = { data: Uint8Array.from({ length: 5 * 3 * 3 }, (_, i) => i * 5), width: 5, height: 3 };
@@ -36,6 +40,15 @@ describe('decodeImage', () => {
       .png()
       .toBuffer();
     expect([...(await decodeImage(file)).data]).toEqual([255, 255, 255, 10, 20, 30]);
+  });
+
+  it('rounds where transparency is laid on white', async () => {
+    // 130 * 200 / 255 + 55 = 156.96; 90 * 77 / 255 + 178 = 205.18; 1 / 255 * 1 + 254 = 254.004.
+    const rgba = Buffer.from([130, 130, 130, 200, 90, 90, 90, 77, 1, 1, 1, 1]);
+    const file = await sharp(rgba, { raw: { width: 3, height: 1, channels: 4 } })
+      .png()
+      .toBuffer();
+    expect([...(await decodeImage(file)).data]).toEqual([157, 157, 157, 205, 205, 205, 254, 254, 254]);
   });
 
   it('repeats grey in three channels, with and without alpha', async () => {
@@ -71,17 +84,24 @@ describe('decodeImage', () => {
     expect([...(await decodeImage(file)).data]).toEqual([0, 0, 0, 255, 255, 255]);
   });
 
-  it('converts CMYK to sRGB', async () => {
-    const white = { r: 255, g: 255, b: 255 };
-    const file = await sharp({ create: { width: 16, height: 16, channels: 3, background: white } })
-      .toColourspace('cmyk')
-      .jpeg({ quality: 100 })
-      .toBuffer();
-    expect((await sharp(file).metadata()).space).toBe('cmyk');
-    const { data } = await decodeImage(file);
-    expect(data.length).toBe(16 * 16 * 3);
-    // No ink is paper white, within the profile's rounding; inverted ink would be black.
-    expect(Math.min(...data)).toBeGreaterThan(245);
+  it('converts inks to the light that they leave', async () => {
+    // Cyan 51 and black 102 leave 153 of light, of which cyan takes a fifth of the red: 153 - 30.6.
+    const inks = Buffer.from([51, 0, 255, 102, 0, 0, 0, 0]);
+    const pixels = sharp(Buffer.from([0, 0, 0, 0, 0, 0]), { raw: { width: 2, height: 1, channels: 3 } });
+    const frame = await pixels.toColourspace('cmyk').tiff({ compression: 'none' }).toBuffer();
+    const file = Buffer.from(frame);
+    const start = file.indexOf(await rawInks(frame));
+    expect(start).toBeGreaterThan(0);
+    inks.copy(file, start);
+    expect([...(await decodeImage(file)).data]).toEqual([122, 153, 0, 255, 255, 255]);
+  });
+
+  it('applies a colour profile', async () => {
+    const red = sharp(Buffer.from([255, 0, 0]), { raw: { width: 1, height: 1, channels: 3 } });
+    const file = await red.withIccProfile('p3').png().toBuffer();
+    // The red of sRGB is (234, 51, 35) in Display P3.
+    expect((await sharp(file, { ignoreIcc: true }).raw().toBuffer())[0]).toBe(234);
+    expect([...(await decodeImage(file)).data]).toEqual([255, 0, 0]);
   });
 
   it('takes the first frame of an animation', async () => {

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, InputError } from '../../src/core/index.ts';
 import { encodePng } from '../../src/data/decode.ts';
-import { importCsv, importCsvConfigSchema } from '../../src/data/import-csv.ts';
+import { importCsv } from '../../src/data/import-csv.ts';
+import { importCsvConfigSchema } from '../../src/data/import-csv-config.ts';
 import { loadDataset, loadPixels } from '../../src/data/load.ts';
 
 let folder: string;
@@ -107,7 +108,7 @@ describe('importCsv', () => {
       `  row 4: image ${join(folder, 'images', 'gone.png')} cannot be read`,
       '  row 5: mos 101 lies outside 0 to 100',
       '  row 6: column name is empty',
-      '  row 7: image p (0).png is listed twice',
+      '  row 7: image p (0).png is listed twice, first in row 2',
       '  row 8: mos is "", not a number',
     ]);
   });
@@ -118,11 +119,11 @@ describe('importCsv', () => {
     expect(summary.badRows.map(({ row }) => row)).toEqual([3, 4, 5, 6, 7, 8]);
   });
 
-  it('names the columns when one is missing', async () => {
+  it('names all columns that are missing, and those there are', async () => {
     const missing = run('file,score\na,1\n');
-    await expect(missing).rejects.toThrow(/no column name/);
+    await expect(missing).rejects.toThrow(/no column name, mos/);
     await expect(missing).rejects.toMatchObject({
-      hint: 'its columns are file, score; name one with --image-column',
+      hint: 'its columns are file, score; name one with --image-column, --mos-column',
     });
   });
 
@@ -315,13 +316,9 @@ describe('tables that are not what they should be', () => {
     );
   });
 
-  it.each([
-    [';', 'semicolons'],
-    ['\t', 'tabs'],
-    ['|', 'vertical bars'],
-  ])('a table separated by "%s"', async (sign, name) => {
-    const { hint } = await failure(`name${sign}mos\np (0).png${sign}1\n`);
-    expect(hint).toBe(`its header is separated by ${name}; save the table with commas`);
+  it.each([';', '\t', '|'])('a decimal comma in a table separated by "%s"', async (sign) => {
+    const { message } = await failure(`name${sign}mos\np (0).png${sign}1,5\n`);
+    expect(message).toContain('row 2: mos is "1,5", not a number (write a decimal point)');
   });
 
   it('an empty file', async () => {
@@ -330,7 +327,7 @@ describe('tables that are not what they should be', () => {
 
   it('a row with an unquoted comma', async () => {
     const { message } = await failure('name,mos\np (0).png,1,5\n');
-    expect(message).toContain('row 2: it has more cells than the header: 5');
+    expect(message).toContain('row 2: it has more cells than there are columns: 5');
   });
 
   it('one image under two names', async () => {

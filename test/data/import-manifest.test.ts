@@ -200,11 +200,15 @@ describe('importManifest', () => {
     await expect(run(settings)).rejects.toThrow('the scale must be said');
   });
 
-  it('asks for the form where the file name leaves several', async () => {
+  it('takes the form whose columns are there where the file name leaves several, and else asks', async () => {
+    const meta = join(folder, 'meta.json');
+    const settings = { manifest: 'q-align', labels: meta };
     await put('meta.json', '[{"image":"a_1.png","gt_score":1}]');
-    await expect(run({ manifest: 'q-align', labels: join(folder, 'meta.json') })).rejects.toThrow(
-      'may be in several forms: gt-score, normalized',
-    );
+    await expect(run(settings)).rejects.toThrow('carries scores of any scale');
+    await put('meta.json', '[{"image":"a_1.png","gt_score_norm":2,"std_norm":1}]');
+    expect((await run(settings)).summary.form).toBe('normalized');
+    await put('meta.json', '[{"image":"a_1.png","score":1}]');
+    await expect(run(settings)).rejects.toThrow('may be in several forms: gt-score, normalized');
   });
 
   it('reads unlabelled distorted images from their names', async () => {

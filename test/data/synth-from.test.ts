@@ -127,6 +127,41 @@ describe('data synth --from', () => {
     const inside = synthesize(config('.', {}), { workers: 1 });
     await expect(inside).rejects.toThrow(/from\.folder .* lies in the output folder/);
   });
+
+  it('refuses one photograph under two names: it could be trained on and tested on', async () => {
+    const copies = join(folder, 'copies');
+    await mkdir(copies);
+    for (const [i, name] of ['a.png', 'b.png', 'copy of a.png'].entries()) {
+      await writeFile(
+        join(copies, name),
+        await readFile(join(photos(), i === 1 ? 'sign 5.png' : 'objects 3.png')),
+      );
+    }
+    const run = synthesize(config('copied', { folder: copies }), { workers: 1 });
+    await expect(run).rejects.toThrow(
+      `${copies} has 1 photograph(s) under several names, equal byte for byte:\n  a.png, copy of a.png`,
+    );
+  });
+
+  it('keeps letters of every script in the ids', async () => {
+    const named = join(folder, 'named');
+    await mkdir(named);
+    for (const [name, photo] of [
+      ['猫.png', 'sign 5.png'],
+      ['cafe\u0301 1.png', 'objects 3.png'],
+    ] as const) {
+      await writeFile(join(named, name), await readFile(join(photos(), photo)));
+    }
+    const settings = { folder: named, types: ['jitter'], levels: [1], testShare: 0, validationShare: 0 };
+    const { output } = await synthesize(config('scripts', settings), { workers: 1 });
+    const { records } = await loadDataset(output);
+    expect(records.map(({ id }) => id)).toEqual([
+      'caf\u00e9_1-png',
+      'caf\u00e9_1-png-jitter-1',
+      '猫-png',
+      '猫-png-jitter-1',
+    ]);
+  });
 });
 
 describe('a distortion set', () => {

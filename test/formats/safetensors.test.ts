@@ -1,6 +1,7 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CheckpointError, StorageError } from '../../src/core/index.ts';
 import { MAXIMUM_HEADER_BYTES, SafetensorsFile, writeSafetensors } from '../../src/formats/index.ts';
@@ -64,6 +65,21 @@ describe('reading', () => {
     expect([await readOne('scalar'), await readOne('empty')]).toEqual([[7], []]);
   });
 
+  test.each(['F32', 'BF16', 'F16'] as const)(
+    'a part of a %s tensor, across the pieces it is read in',
+    async (dtype) => {
+      const length = 2 ** 21 + 5;
+      const data = Float32Array.from({ length }, (_, i) => i % 128); // exact in every type
+      await writeSafetensors(path, new Map([['x', { shape: [length], data }]]), { dtype });
+      const file = await SafetensorsFile.open(path);
+      const part = new Float32Array(2 ** 20 + 3);
+      await file.readInto('x', part, 7);
+      expect(part).toEqual(data.subarray(7, 7 + part.length));
+      await expect(file.readInto('x', part, length - part.length + 1)).rejects.toThrow('asked for');
+      await file.close();
+    },
+  );
+
   test('an absent tensor is named', async () => {
     await craft({}, 0);
     const file = await SafetensorsFile.open(path);
@@ -100,6 +116,37 @@ describe('hostile files', () => {
       'the data have 4',
     ],
     ['size that is not the shape', () => craft(entry({ shape: [2] }), 4), 'needs 8 bytes, got 4'],
+    ['negative offset', () => craft(entry({ data_offsets: [-4, 0] }), 4), 'no valid data_offsets'],
+    ['offset beyond 2^53', () => craft(entry({ data_offsets: [0, 2 ** 60] }), 4), 'no valid data_offsets'],
+    ['type of half the size', () => craft(entry({ dtype: 'BF16' }), 4), 'needs 2 bytes, got 4'],
+    ['shape that is no list', () => craft(entry({ shape: '1' }), 4), 'no valid shape'],
+    ['header that is text', () => craft('"a"', 0), 'not a JSON object'],
+    ['header before which a byte order mark stands', () => craft('\uFEFF{}', 0), 'not JSON'],
+    [
+      'header that is no UTF-8',
+      () => {
+        const header = Buffer.from('{"__metadata__":{"\xff":"x"}}', 'latin1');
+        const length = Buffer.from([header.length, 0, 0, 0, 0, 0, 0, 0]);
+        return writeFile(path, Buffer.concat([length, header]));
+      },
+      'not JSON',
+    ],
+    [
+      'the same tensor twice',
+      () => craft(`{"a":${JSON.stringify(entry({}).a)},"a":${JSON.stringify(entry({}).a)}}`, 4),
+      'the key "a" twice',
+    ],
+    [
+      'the same tensor twice, once with an escape',
+      () => craft(`{"a":${JSON.stringify(entry({}).a)},"\\u0061":${JSON.stringify(entry({}).a)}}`, 4),
+      'the key "a" twice',
+    ],
+    [
+      'two types of one tensor',
+      () => craft('{"a":{"dtype":"F16","dtype":"F32","shape":[1],"data_offsets":[0,4]}}', 4),
+      'the key "dtype" twice',
+    ],
+    ['metadata that is a list', () => craft({ __metadata__: ['a'] }, 0), '__metadata__ is not a JSON object'],
     ['metadata that is no string', () => craft({ __metadata__: { k: 1 } }, 0), 'metadata "k"'],
     [
       'overlap',
@@ -121,6 +168,41 @@ describe('hostile files', () => {
     const opening = SafetensorsFile.open(path);
     await expect(opening).rejects.toThrow(CheckpointError);
     await expect(opening).rejects.toThrow(message);
+  });
+
+  test('a file cut short anywhere is refused', async () => {
+    await writeSafetensors(path, new Map([['a', { shape: [3], data: Float32Array.of(1, 2, 3) }]]));
+    const whole = await readFile(path);
+    for (let length = 0; length < whole.length; length++) {
+      await writeFile(path, whole.subarray(0, length));
+      await expect(SafetensorsFile.open(path), `${length} bytes`).rejects.toThrow(CheckpointError);
+    }
+  });
+
+  test('changed bytes give a CheckpointError, or tensors that lie inside the file', async () => {
+    const tensors = new Map(['a', 'b'].map((name) => [name, { shape: [2, 2], data: new Float32Array(4) }]));
+    await writeSafetensors(path, tensors, { metadata: { step: '1' } });
+    const whole = await readFile(path);
+    const change = fc.tuple(fc.nat(whole.length - 1), fc.nat(255));
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 4 }), async (changes) => {
+        const bytes = Buffer.from(whole);
+        for (const [at, value] of changes) bytes[at] = value;
+        await writeFile(path, bytes);
+        let file: SafetensorsFile;
+        try {
+          file = await SafetensorsFile.open(path);
+        } catch (error) {
+          expect(error).toBeInstanceOf(CheckpointError);
+          return;
+        }
+        const sizes = [...file.tensors.values()].map(({ begin, end }) => end - begin);
+        expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(32);
+        for (const name of file.tensors.keys()) await file.read(name);
+        await file.close();
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 
@@ -162,13 +244,63 @@ describe('writing', () => {
       [1 + 0.49 * step, 1],
       [-(1 + 1.5 * step), -(1 + 2 * step)],
       [2 - step / 4, 2], // carries into the exponent
-      [3.4028234663852886e38, Number.POSITIVE_INFINITY], // the largest float32 is past the last bfloat16
+      [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+      [(2 - 2 ** -8 - 2 ** -23) * 2 ** 127, (2 - 2 ** -7) * 2 ** 127], // just below half a step past the last bfloat16
       [Number.NaN, Number.NaN],
       [-0, -0],
     ];
     const data = Float32Array.from(rounding, ([value]) => value);
     await writeSafetensors(path, new Map([['x', { shape: [data.length], data }]]), { dtype: 'BF16' });
     expect(await readOne('x')).toEqual(rounding.map(([, expected]) => expected));
+  });
+
+  test('F16 rounds to nearest, ties to even', async () => {
+    const rounding: [number, number][] = [
+      [1 + 2 ** -11, 1], // tie, 1 is even
+      [1 + 3 * 2 ** -11, 1 + 2 ** -9], // tie, up to even
+      [1 + 2 ** -11 + 2 ** -20, 1 + 2 ** -10],
+      [2 - 2 ** -12, 2], // carries into the exponent
+      [65519.99609375, 65504], // the last float32 that does not overflow
+      [2 ** -14 - 2 ** -26, 2 ** -14], // rounds up to the first normal number
+      [2 ** -24, 2 ** -24],
+      [2 ** -25, 0], // tie, 0 is even
+      [3 * 2 ** -25, 2 ** -23], // tie, up to even
+      [-(2 ** -25) * 1.5, -(2 ** -24)],
+      [2 ** -140, 0],
+      [-0, -0],
+      [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
+      [Number.NaN, Number.NaN],
+    ];
+    const data = Float32Array.from(rounding, ([value]) => value);
+    await writeSafetensors(path, new Map([['x', { shape: [data.length], data }]]), { dtype: 'F16' });
+    expect(await readOne('x')).toEqual(rounding.map(([, expected]) => expected));
+  });
+
+  test('every F16 number comes back as itself', async () => {
+    // All 2^16 bit patterns but the NaNs, as numpy.float16 defines them: (1 + f/1024) 2^(e-15), or f 2^-24.
+    const data = Float32Array.from({ length: 2 ** 16 }, (_, bits) => {
+      const [sign, e, f] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
+      if (e === 31) return sign * Number.POSITIVE_INFINITY;
+      return sign * (e === 0 ? f * 2 ** -24 : (1 + f / 1024) * 2 ** (e - 15));
+    });
+    await writeSafetensors(path, new Map([['x', { shape: [data.length], data }]]), { dtype: 'F16' });
+    const file = await SafetensorsFile.open(path);
+    expect((await file.read('x')).data).toEqual(data);
+    await file.close();
+  });
+
+  test.each([
+    ['F16', 65520, '65504', 'choose BF16 or F32'],
+    ['F16', -1e6, '65504', 'choose BF16 or F32'],
+    ['BF16', 3.4028234663852886e38, '3.39e38', 'choose F32'],
+  ] as const)('a number that %s cannot hold, %d, names its tensor', async (dtype, value, end, hint) => {
+    const tensors = new Map([['big', { shape: [2], data: Float32Array.of(1, value) }]]);
+    await expect(writeSafetensors(path, tensors, { dtype })).rejects.toMatchObject({
+      code: 'CHECKPOINT',
+      message: `tensor "big" holds ${Math.fround(value)}, ${dtype} ends at ${end}: it cannot be stored so`,
+      hint,
+    });
+    expect(await readdir(dirname(path))).toEqual([]);
   });
 
   test('a shape that does not fit its data is refused', async () => {

@@ -103,10 +103,48 @@ describe('parseModelConfig', () => {
     ],
     [{ image_token_id: 40 }, 'outside the vocabulary of 40'],
     [{ hidden_size: 24 }, 'out_hidden_size 16 differs'],
-    [{ model_type: 'llama' }, 'model_type'],
+    [{ rope_scaling: { type: 'yarn', mrope_section: [2, 1, 1] } }, 'rope_scaling.type'],
+    [{ vision_config: { ...TINY_CONFIG.vision_config, in_channels: 1 } }, 'vision_config.in_channels'],
     [{ use_sliding_window: true }, 'use_sliding_window'],
   ])('%o is refused', (changes, message) => {
     expect(() => parseModelConfig({ ...TINY_CONFIG, ...changes })).toThrow(message);
+  });
+
+  test.each(['llama', 'qwen2_vl', 'qwen3_vl', 'qwen2'])(
+    'a model of type %s is named in one sentence',
+    (type) => {
+      expect(() => parseModelConfig({ ...TINY_CONFIG, model_type: type }, 'x/config.json')).toThrow(
+        `x/config.json describes a model of type "${type}", readable is Qwen2.5-VL ("qwen2_5_vl") alone`,
+      );
+    },
+  );
+
+  test('quantised weights are named', () => {
+    const quantization_config = { quant_method: 'awq', bits: 4 };
+    expect(() => parseModelConfig({ ...TINY_CONFIG, quantization_config })).toThrow(
+      'quantised weights (awq)',
+    );
+  });
+
+  test('a vision configuration of few keys has the class defaults of Qwen2.5-VL', () => {
+    const few = parseModelConfig({ ...RELEASED_7B, vision_config: { hidden_size: 1280, in_chans: 3 } });
+    expect({ ...few, source: {} }).toEqual({ ...parseModelConfig(RELEASED_7B), source: {} });
+  });
+
+  test('a tied head may be declared at the top or in text_config', () => {
+    const { tie_word_embeddings: _, ...rest } = TINY_CONFIG;
+    const tied = (top: object, text: object) =>
+      parseModelConfig({ ...rest, ...top, text_config: { ...rest, ...text } }).text.tieWordEmbeddings;
+    expect(tied({ tie_word_embeddings: true }, {})).toBe(true);
+    expect(tied({}, { tie_word_embeddings: true })).toBe(true);
+    expect(tied({ tie_word_embeddings: false }, { tie_word_embeddings: true })).toBe(true); // saved before transformers 5
+    expect(tied({}, {})).toBe(false);
+  });
+
+  test('ids that a nested top leaves out or null come from text_config', () => {
+    const { bos_token_id, eos_token_id, pad_token_id, ...top } = TINY_CONFIG;
+    const nested = { ...top, eos_token_id: null, text_config: { ...TINY_CONFIG, eos_token_id: [31, 30] } };
+    expect(parseModelConfig(nested).tokens).toMatchObject({ bos: 30, eos: [31, 30], pad: 30 });
   });
 
   test('something that is no object is refused', () => {

@@ -6,7 +6,10 @@ import {
   exportParameters,
   initialValues,
   loadParameters,
+  NAME_STYLES,
+  parameterShapes,
   parseModelConfig,
+  storedName,
 } from '../../src/model/index.ts';
 import { TINY_CONFIG, tinyConfig } from './tiny.ts';
 
@@ -82,11 +85,37 @@ test('names of newer transformers become the released ones', () => {
       'model.language_model.layers.3.mlp.up_proj.weight',
       'model.layers.3.mlp.up_proj.weight',
       'lm_head.weight',
+      'language_model.model.norm.weight',
+      'language_model.lm_head.weight',
+      'model.language_model.lm_head.weight',
+      'model.lm_head.weight',
     ].map(canonicalName),
   ).toEqual([
     'visual.blocks.0.norm1.weight',
     'model.layers.3.mlp.up_proj.weight',
     'model.layers.3.mlp.up_proj.weight',
+    'lm_head.weight',
+    'model.norm.weight',
+    'lm_head.weight',
+    'lm_head.weight',
+    'lm_head.weight',
+  ]);
+});
+
+test.each(NAME_STYLES)('names written in the style %s are read as what they were', (style) => {
+  for (const name of parameterShapes(tinyConfig({ tie_word_embeddings: false })).keys()) {
+    expect(canonicalName(storedName(name, style))).toBe(name);
+  }
+});
+
+test('the new style is that of transformers from 4.52 on', () => {
+  expect(
+    ['visual.merger.ln_q.weight', 'model.embed_tokens.weight', 'lm_head.weight'].map((name) =>
+      storedName(name, 'new'),
+    ),
+  ).toEqual([
+    'model.visual.merger.ln_q.weight',
+    'model.language_model.embed_tokens.weight',
     'lm_head.weight',
   ]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InputError } from '../../src/core/index.ts';
-import { roundHalfToEven, smartResize } from '../../src/model/index.ts';
+import { imageTokenCount, roundHalfToEven, smartResize } from '../../src/model/index.ts';
 
 const RELEASED = { factor: 28, minPixels: 3136, maxPixels: 12845056 };
 
@@ -30,9 +30,29 @@ describe('smartResize', () => {
     expect(smartResize(384, 512, { ...RELEASED, minPixels: 200704 })).toEqual({ height: 392, width: 532 });
   });
 
+  test.each([
+    [1036, 756, 999],
+    [504, 392, 252],
+    [504, 504, 324],
+    [280, 280, 100],
+    [756, 504, 486],
+    [4004, 2996, 15301],
+    [1148, 840, 1230],
+  ])('%i x %i is %s image tokens', (width, height, tokens) => {
+    expect(imageTokenCount({ h: height / 14, w: width / 14 }, 2)).toBe(tokens);
+  });
+
   test('a sliver above the limit keeps one unit of height', () => {
     const limits = { factor: 28, minPixels: 28 * 28, maxPixels: 28 * 28 * 4 };
-    expect(smartResize(10, 1900, limits)).toEqual({ height: 28, width: 756 });
+    // sqrt(20 * 1900 / 3136) = 3.48; 20 / 3.48 is below one unit, 1900 / 3.48 / 28 is 19.5.
+    expect(smartResize(20, 1900, limits)).toEqual({ height: 28, width: 532 });
+  });
+
+  test('a side below half a unit counts as 0 and brings in the lower limit', () => {
+    // sqrt(3136 / (13 * 1000)) = 0.491; 13 * 0.491 needs one unit, 1000 * 0.491 / 28 is 17.5.
+    expect(smartResize(13, 1000, RELEASED)).toEqual({ height: 28, width: 504 });
+    expect(smartResize(14, 1000, RELEASED)).toEqual({ height: 28, width: 476 });
+    expect(smartResize(15, 1000, RELEASED)).toEqual({ height: 28, width: 1008 });
   });
 
   test.each([

@@ -30,7 +30,7 @@ describe('captionOf', () => {
     for (const each of manyRecords(300)) {
       const caption = captionOf(each);
       expect(caption).not.toMatch(guilty);
-      const strongestFirst = [...(each.distortions ?? [])].sort((a, b) => b.level - a.level);
+      const strongestFirst = [...(each.distortions ?? [])].sort((a, b) => (b.level ?? 0) - (a.level ?? 0));
       expect(distortionsNamed(caption)).toEqual(strongestFirst);
     }
   });

@@ -29,7 +29,7 @@ describe('oracleAnswer without noise', () => {
       expect(parsed.wellFormed).toBe(true);
       expect(Math.abs((parsed.score ?? 0) - each.mos)).toBeLessThanOrEqual(0.005 + 1e-9);
       expect(levelStated(reasoning)).toBe(levelOfScore(each.mos));
-      const strongestFirst = [...(each.distortions ?? [])].sort((a, b) => b.level - a.level);
+      const strongestFirst = [...(each.distortions ?? [])].sort((a, b) => (b.level ?? 0) - (a.level ?? 0));
       expect(distortionsNamed(reasoning)).toEqual(strongestFirst);
     }
   });

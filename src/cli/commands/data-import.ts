@@ -5,6 +5,13 @@ import { defineStageCommand } from '../stage-command.ts';
 const namesManifest = (word: unknown): boolean =>
   typeof word === 'string' && (/\.ya?ml$/i.test(word) || (!/[./\\]/.test(word) && !existsSync(word)));
 
+/** "0,100" as the two ends; what is no pair of numbers goes on as it is and is refused with the key's own words. */
+const parseRange = (text: string): unknown =>
+  text
+    .replace(/^\[|\]$/g, '')
+    .split(',')
+    .map((end) => (end.trim() === '' ? Number.NaN : Number(end)));
+
 /**
  * Two forms of one command: a manifest knows a data set's columns, scale and split; for any other table the user
  * says them. The first argument decides which, and with it which keys the configuration has.
@@ -50,11 +57,30 @@ export const dataImportCommand = ((): ReturnType<typeof defineStageCommand> => {
             key: 'mosColumn',
             description: 'table: column with the mean opinion score',
           },
+          {
+            flags: '--mos-range <lowest,highest>',
+            get key() {
+              return byManifest() ? 'range' : 'mosRange';
+            },
+            description: 'ends of the scale of the scores; manifest: in place of its own',
+            parse: parseRange,
+          },
+          {
+            flags: '--direction <end>',
+            key: 'direction',
+            description: 'better end of the scale: higher or lower; manifest: in place of its own',
+          },
           { flags: '--out <folder>', key: 'output', description: 'folder to write the data set to' },
         ],
         load: async () => {
           const stages = await import('../stages/data-import.ts');
-          return (byManifest() ? stages.dataImportManifestStage : stages.dataImportStage) as never;
+          return (
+            byManifest()
+              ? stages.dataImportManifestStage
+              : await stages.dataImportStage(
+                  command.opts().dryRun === true ? undefined : command.processedArgs[0],
+                )
+          ) as never;
         },
       }).configure(command);
     },

@@ -13,6 +13,9 @@ import { evalDescriptionsCommand } from './eval-descriptions.ts';
 import { evalReportCommand } from './eval-report.ts';
 import { evalRunCommand } from './eval-run.ts';
 import { mcpCommand } from './mcp.ts';
+import { modelConvertCommand } from './model-convert.ts';
+import { modelInspectCommand } from './model-inspect.ts';
+import { modelMergeCommand } from './model-merge.ts';
 import { scoreCommand } from './score.ts';
 import { serveCommand } from './serve.ts';
 import { trainBaseCommand } from './train-base.ts';
@@ -38,6 +41,9 @@ export const COMMANDS: readonly CommandDefinition[] = [
   evalCompareCommand,
   evalDescriptionsCommand,
   evalReportCommand,
+  modelInspectCommand,
+  modelConvertCommand,
+  modelMergeCommand,
   scoreCommand,
   mcpCommand,
   serveCommand,

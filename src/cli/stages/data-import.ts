@@ -1,5 +1,9 @@
+import { z } from 'zod';
+import { QPonderError } from '../../core/index.ts';
 import {
+  describeColumns,
   describeProblems,
+  hasLabels,
   type ImportCsvConfig,
   type ImportManifestConfig,
   importCsv,
@@ -8,6 +12,8 @@ import {
   importManifestConfigSchema,
   SPLITS,
   type Split,
+  type TableColumns,
+  tableColumns,
 } from '../../data/index.ts';
 import type { Stage } from '../stage-command.ts';
 
@@ -19,8 +25,16 @@ const splitCounts = (counts: Readonly<Record<Split, number>>): string =>
     .map((split) => `${split} ${counts[split]}`)
     .join(', ');
 
-/** Any table of scores. */
-export const dataImportStage: Stage<ImportCsvConfig> = {
+/**
+ * Any table of scores. What is wrong with the settings comes in one answer, with the columns that the table has to
+ * choose from: `source` is the table as the command line names it.
+ */
+export const dataImportStage = async (source: unknown): Promise<Stage<ImportCsvConfig>> => {
+  const table = await columnsIn(source);
+  return { ...tableStage, schema: importCsvConfigSchema.check(checkAgainst(source, table)) };
+};
+
+const tableStage: Stage<ImportCsvConfig> = {
   schema: importCsvConfigSchema,
   async run(config, { progress, print }) {
     const { output, counts, badRows, notes } = await importCsv(config);
@@ -29,6 +43,52 @@ export const dataImportStage: Stage<ImportCsvConfig> = {
     print(`${output}: ${splitCounts(counts)}; ${badRows.length} rows left out`);
   },
 };
+
+/** Columns of the table, or why it can't be read. */
+async function columnsIn(source: unknown): Promise<TableColumns | QPonderError | undefined> {
+  if (typeof source !== 'string') return undefined;
+  try {
+    return await tableColumns(source);
+  } catch (error) {
+    if (error instanceof QPonderError) return error;
+    throw error;
+  }
+}
+
+const COLUMN_KEYS = ['imageColumn', 'mosColumn', 'stdColumn', 'splitColumn', 'groupColumn'] as const;
+
+/** Runs though keys are missing: zod's own checks wait until all are there, and the user would be asked twice. */
+function checkAgainst(source: unknown, table: Awaited<ReturnType<typeof columnsIn>>) {
+  return z.superRefine<ImportCsvConfig>(
+    (config, context) => {
+      if (table === undefined) return;
+      const incomplete = context.issues.length > 0;
+      const add = (key: string, message: string) =>
+        context.addIssue({ code: 'custom', path: [key], message });
+      if (table instanceof QPonderError) {
+        // A complete configuration fails when it runs, with the exit code of what is wrong with the file.
+        if (incomplete) add('csv', `${table.message}${table.hint === undefined ? '' : ` (${table.hint})`}`);
+        return;
+      }
+      const given: Partial<ImportCsvConfig> = config;
+      const unknown = COLUMN_KEYS.filter((key) => {
+        const name: unknown = given[key];
+        const isPictures = key === 'imageColumn' && table.pictures.includes(String(name));
+        return typeof name === 'string' && !isPictures && !hasLabels(table, name);
+      });
+      for (const key of unknown)
+        add(key, `${source} has no column ${given[key]}${key === 'imageColumn' ? '' : ' of labels'}`);
+      const needsFolder =
+        given.imageColumn === undefined
+          ? table.pictures.length === 0
+          : !table.pictures.includes(given.imageColumn);
+      if (needsFolder && given.imagesFolder === undefined) add('imagesFolder', 'is needed');
+      const choosing = given.imageColumn === undefined || given.mosColumn === undefined || unknown.length > 0;
+      if (choosing) add('csv', `its columns are ${describeColumns(table)}`);
+    },
+    { when: ({ value }) => typeof value === 'object' && value !== null },
+  );
+}
 
 /** A data set that has a manifest. */
 export const dataImportManifestStage: Stage<ImportManifestConfig> = {

@@ -3,8 +3,9 @@ import type { Stage } from '../stage-command.ts';
 
 export const dataSplitStage: Stage<SplitConfig> = {
   schema: splitConfigSchema,
-  async run(config, { progress, print }) {
-    const { output, images, bundles, splits } = await splitDataset(config);
+  async run(config, { progress, signal, print }) {
+    const { output, images, bundles, splits, notes } = await splitDataset(config, { progress, signal });
+    for (const note of notes) progress.note(note);
     const distinct = new Set(splits.map(({ sha256 }) => sha256)).size;
     if (distinct < splits.length) {
       progress.note(`only ${distinct} of the ${splits.length} splits differ: there are ${bundles} groups`);

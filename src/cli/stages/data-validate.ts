@@ -36,12 +36,25 @@ export const dataValidateStage: Stage<ValidateConfig> = {
 export const printable = (text: string): string =>
   text.replaceAll(/\p{Cc}|\p{Cf}/gu, (one) => `\\u${one.codePointAt(0)!.toString(16).padStart(4, '0')}`);
 
+/** The rate is that of decoding: images that the cache knows, and those that are not there, take next to no time. */
+export function speedOf({
+  decoded,
+  known,
+  absent,
+  seconds,
+  lookingSeconds,
+}: Pick<ValidationReport, 'decoded' | 'known' | 'absent' | 'seconds' | 'lookingSeconds'>): string {
+  const rate =
+    decoded === 0 ? '' : ` in ${lookingSeconds.toFixed(1)} s (${(decoded / lookingSeconds).toFixed(0)}/s)`;
+  return `${decoded} decoded${rate}, ${known} known from the last run, ${absent} not there; ${seconds.toFixed(1)} s in all`;
+}
+
 function summaryOf(report: ValidationReport): string {
-  const { images, decoded, seconds, labels, splits, direction } = report;
+  const { images, labels, splits, direction } = report;
   const parts = Object.entries(splits).map(([split, count]) => `, ${split} ${count}`);
   const lines = [
     `${report.folder}: ${images} images${parts.join('')}; ${labels} with a score`,
-    `  ${decoded} decoded, ${images - decoded} known or not there; ${seconds.toFixed(1)} s (${(images / seconds).toFixed(0)}/s)`,
+    `  ${speedOf(report)}`,
   ];
   if (direction !== null) {
     lines.push(

@@ -6,6 +6,7 @@ import {
   distill,
   distillIdentity,
   distillMarkdown,
+  distillPage,
   estimateDistillation,
   readAnswers,
   refuseJournal,
@@ -43,14 +44,21 @@ async function writeReports(
   records: readonly TeachingRecord[],
   config: DistillConfig,
 ): Promise<void> {
+  const identity = distillIdentity(teacher, records);
+  const cost = costOf(made.report.tokens, config.http.prices);
+  const { dataset } = config;
   await writeFileAtomic(join(config.output, 'report.md'), distillMarkdown(made));
+  await writeFileAtomic(
+    join(config.output, 'report.html'),
+    await distillPage(made, { dataset, identity, cost }),
+  );
   await writeManifest(config.output, made, {
-    identity: distillIdentity(teacher, records),
-    dataset: config.dataset,
+    identity,
+    dataset,
     splits: config.splits,
     codeVersion: packageInfo().version,
     retryRejected: config.retryRejected,
-    cost: costOf(made.report.tokens, config.http.prices),
+    cost,
   });
 }
 

@@ -2,8 +2,9 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { asStorageError, ConfigError, InputError, listNames } from '../../core/index.ts';
 import { type LabelTable, readLabelTable } from '../readers/index.ts';
-import { columnsOf, type Field, findField } from './fields.ts';
-import type { PlacedRow } from './labels.ts';
+import { findField } from './fields.ts';
+import { asPattern, columnProblem, describeForms, formsWithColumns, noLabelFile } from './find-labels.ts';
+import { type PlacedRow, SPLIT_NAMES } from './labels.ts';
 import type { Manifest, ManifestFile, ManifestForm } from './schema.ts';
 
 /** A form and where its label files lie. */
@@ -11,9 +12,6 @@ export interface ChosenForm {
   form: ManifestForm;
   files: { path: string; layout: ManifestFile }[];
 }
-
-const asPattern = (name: string): RegExp =>
-  new RegExp(`^${name.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`, 'i');
 
 /**
  * Which form of the labels there is. A file decides by its name; a folder by which files lie in it. What does not
@@ -31,36 +29,44 @@ export async function chooseForm(
     });
   }
   if (labels !== undefined && !(await isFolder(labels)))
-    return fromFile(manifest.name, forms, labels, wanted);
+    return await fromFile(manifest.name, forms, labels, wanted);
   const folders =
     labels !== undefined ? [labels] : imagesFolder === undefined ? [] : [imagesFolder, dirname(imagesFolder)];
-  for (const form of forms) {
-    if (form.files.length === 0) return { form, files: [] };
-    for (const folder of folders) {
+  const without = forms.find(({ files }) => files.length === 0);
+  if (without !== undefined) return { form: without, files: [] };
+  for (const folder of folders) {
+    const fitting: ChosenForm[] = [];
+    for (const form of forms) {
       const files = await filesIn(folder, form);
-      if (files !== undefined) return { form, files };
+      if (files !== undefined) fitting.push({ form, files });
     }
+    const chosen = (await byColumns(fitting)) ?? fitting[0];
+    if (chosen !== undefined) return chosen;
   }
-  throw new InputError(`no label file of ${manifest.name} in ${listNames(folders) || 'any folder given'}`, {
-    hint: `name it with --labels; known are ${describeForms(forms)}`,
-  });
+  throw await noLabelFile(manifest.name, forms, folders);
 }
 
-const describeForms = (forms: readonly ManifestForm[]): string =>
-  forms
-    .map(({ id, files }) => `${files.map(({ file }) => file).join(' + ') || 'the images'} (form ${id})`)
-    .join('; ');
+/** Of several forms that files may have by their names, the first whose columns are in the file; else undefined. */
+async function byColumns(fitting: readonly ChosenForm[]): Promise<ChosenForm | undefined> {
+  if (fitting.length < 2) return fitting[0];
+  for (const chosen of fitting) {
+    const [file] = chosen.files;
+    const { columns } = await readLabelTable(file!.path, file!.layout);
+    if (columnProblem(chosen.form, new Set(columns)) === undefined) return chosen;
+  }
+  return undefined;
+}
 
-function fromFile(
+async function fromFile(
   name: string,
   forms: readonly ManifestForm[],
   path: string,
   wanted: string | undefined,
-): ChosenForm {
+): Promise<ChosenForm> {
   const single = forms.filter(({ files }) => files.length > 0);
   const fitting = single.flatMap((form) => {
     const layout = form.files.find(({ file }) => asPattern(file).test(basename(path)));
-    return layout === undefined ? [] : [{ form, layout }];
+    return layout === undefined ? [] : [{ form, files: [{ path, layout }] }];
   });
   const [first, second] = fitting;
   if (first !== undefined && (second === undefined || wanted !== undefined)) {
@@ -69,17 +75,29 @@ function fromFile(
         hint: 'give the folder they lie in with --labels',
       });
     }
-    return { form: first.form, files: [{ path, layout: first.layout }] };
+    return first;
   }
   const only = wanted === undefined ? undefined : single[0];
   if (only !== undefined && only.files.length === 1)
     return { form: only, files: [{ path, layout: only.files[0]! }] };
+  const chosen = await byColumns(fitting);
+  if (chosen !== undefined) return chosen;
   throw new ConfigError(
     first === undefined
       ? `${basename(path)} is none of the label files of ${name}`
       : `${basename(path)} may be in several forms: ${fitting.map(({ form }) => form.id).join(', ')}`,
-    { hint: `say which form it has with --set form=<id>; known are ${describeForms(single)}` },
+    {
+      hint: `${await formAdvice(path, single)}; known are ${describeForms(single)}`,
+    },
   );
+}
+
+/** A form is not chosen by the columns alone, but it may be proposed. */
+async function formAdvice(path: string, forms: readonly ManifestForm[]): Promise<string> {
+  const [same] = await formsWithColumns(path, forms);
+  return same === undefined
+    ? 'say which form it has with --set form=<id>'
+    : `it has the columns of form ${same.id}: --set form=${same.id}`;
 }
 
 async function filesIn(folder: string, form: ManifestForm): Promise<ChosenForm['files'] | undefined> {
@@ -91,7 +109,7 @@ async function filesIn(folder: string, form: ManifestForm): Promise<ChosenForm['
   }
   const files: ChosenForm['files'] = [];
   for (const layout of form.files) {
-    const found = names.filter((name) => asPattern(layout.file).test(name));
+    const found = names.filter((name) => asPattern(layout.file).test(name) && !layout.except.includes(name));
     if (found.length === 0) return undefined;
     files.push(...found.map((name) => ({ path: join(folder, name), layout })));
   }
@@ -125,17 +143,23 @@ export async function readForm({ form, files }: ChosenForm): Promise<FormRows> {
   );
   const described = tables.map(({ table: { path, sha256 } }) => ({ path, sha256 }));
   if (form.join === 'append') {
-    const rows = tables.flatMap(({ table, layout }) =>
+    const splits = splitsByName(tables);
+    const rows = tables.flatMap(({ table, layout }, i) =>
       table.rows.map(
         ({ place, cells, problem }): PlacedRow => ({
           place: `${basename(table.path)} row ${place}`,
           cells,
           ...(problem === undefined ? {} : { problem }),
-          ...(layout.split === undefined ? {} : { split: layout.split }),
+          ...(splits.of?.[i] === undefined
+            ? layout.split === undefined
+              ? {}
+              : { split: layout.split }
+            : { split: splits.of[i] }),
         }),
       ),
     );
-    return { ...(await withSplits(rows, form, files)), tables: described };
+    const placed = await withSplits(rows, form, files);
+    return { rows: placed.rows, notes: [...splits.notes, ...placed.notes], tables: described };
   }
   const lengths = tables.map(({ table }) => table.rows.length);
   if (new Set(lengths).size > 1) {
@@ -156,33 +180,42 @@ export async function readForm({ form, files }: ChosenForm): Promise<FormRows> {
   return { rows, tables: described, notes: [] };
 }
 
-function checkColumns(form: ManifestForm, columns: ReadonlySet<string>, tables: readonly LabelTable[]): void {
-  const wanted: [string, Field | null | undefined][] = [
-    ['image', form.image],
-    ['mos', form.mos],
-    ['std', form.std?.field],
-    ['raters', form.raters],
-    ['reference', form.reference],
-    ['distortion', form.distortion],
-    ['level', form.level],
-    ['group', form.group],
-    ['split', form.split],
-    ...(form.votes?.columns ?? []).map((column): [string, Field] => ['votes', column]),
-  ];
-  const known = (column: string): boolean =>
-    column.startsWith('$') || columns.has(column) || columns.has(column.split(/[.[]/)[0]!);
-  for (const [key, field] of wanted) {
-    if (field === null || field === undefined) continue;
-    const choices = columnsOf(field);
-    if (choices.some((names) => names.every(known))) continue;
-    const missing = choices.flat().find((column) => !known(column));
-    throw new InputError(
-      `${listNames(tables.map(({ path }) => path))} has no column ${missing} (${key} of form ${form.id})`,
-      {
-        hint: `its columns are ${[...columns].slice(0, 30).join(', ') || '(none)'}; another form: --set form=<id>`,
-      },
-    );
+/** The split of each file by its name, where there are several and each names one; else all are drawn from alike. */
+function splitsByName(tables: readonly { table: LabelTable; layout: ManifestFile }[]): {
+  of: ('train' | 'validation' | 'test')[] | null;
+  notes: string[];
+} {
+  if (!tables.every(({ layout }) => layout.splitByName)) return { of: null, notes: [] };
+  const of = tables.map(({ table }) => splitInName(basename(table.path)));
+  const unnamed = tables.filter((_, i) => of[i] === undefined).map(({ table }) => basename(table.path));
+  if (tables.length === 1 || unnamed.length > 0) {
+    const why =
+      tables.length === 1
+        ? `${basename(tables[0]!.table.path)} is one file`
+        : `${listNames(unnamed)} names no split`;
+    return { of: null, notes: [`${why}: splits are drawn anew`] };
   }
+  return { of: of as ('train' | 'validation' | 'test')[], notes: [] };
+}
+
+function splitInName(name: string): 'train' | 'validation' | 'test' | undefined {
+  const words = name.toLowerCase().split(/[^a-z]+/);
+  const splits = new Set(
+    words.flatMap((word) => (Object.hasOwn(SPLIT_NAMES, word) ? SPLIT_NAMES[word]! : [])),
+  );
+  return splits.size === 1 ? [...splits][0] : undefined;
+}
+
+function checkColumns(form: ManifestForm, columns: ReadonlySet<string>, tables: readonly LabelTable[]): void {
+  const missing = columnProblem(form, columns);
+  if (missing === undefined) return;
+  const { key, column } = missing;
+  throw new InputError(
+    `${listNames(tables.map(({ path }) => path))} has no column ${column} (${key} of form ${form.id})`,
+    {
+      hint: `its columns are ${[...columns].slice(0, 30).join(', ') || '(none)'}; another form: --set form=<id>`,
+    },
+  );
 }
 
 /** Rows with the splits of the lists that lie beside the label files. Without these lists there is no official split. */

@@ -1,6 +1,5 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asStorageError } from '../../core/index.ts';
+import { walkFiles } from '../walk-files.ts';
 
 const EXTENSIONS = /\.(jpe?g|png|bmp|webp|tiff?|gif|avif)$/i;
 
@@ -26,18 +25,13 @@ export class ImageIndex {
 
   /** `anyExtension`: I01.BMP in the labels also means I01.png, for sets that were converted. */
   static async open(folder: string, { anyExtension = false } = {}): Promise<ImageIndex> {
-    let names: string[];
-    try {
-      names = await readdir(folder, { recursive: true });
-    } catch (error) {
-      throw asStorageError(error, `reading the images in ${folder}`);
-    }
-    const paths = names.map((name) => name.replaceAll('\\', '/')).filter((name) => EXTENSIONS.test(name));
+    const names = await walkFiles(folder);
+    const paths = names.filter((name) => EXTENSIONS.test(name));
     return new ImageIndex(folder, paths.sort(), anyExtension);
   }
 
   /**
-   * Files that a label means: equal in name without case, and one path being the end of the other ("img1.bmp" and
+   * Files that a label means: equal in name without case and Unicode form, and one path being the end of the other ("img1.bmp" and
    * "jp2k/img1.bmp", but not "wn/img1.bmp"). The longest agreement wins, then the same case.
    */
   find(label: string): string[] {
@@ -61,7 +55,7 @@ export class ImageIndex {
   }
 
   #key(name: string): string {
-    const lower = name.toLowerCase();
+    const lower = name.normalize('NFC').toLowerCase();
     return this.#anyExtension ? lower.replace(EXTENSIONS, '') : lower;
   }
 }

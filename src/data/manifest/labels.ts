@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Cells, cellAt, numberOf } from '../readers/index.ts';
 import type { Split } from '../records.ts';
 import { type Field, findField } from './fields.ts';
@@ -56,6 +57,8 @@ export interface Labels {
   problems: LabelProblem[];
   /** Rows that the manifest leaves out, by why. */
   excluded: { why: string; images: string[] }[];
+  /** Rows that say once more what an earlier one said of the same image. */
+  repeated: number;
 }
 
 /** The scale of a form once the user's own settings are laid over it. */
@@ -67,7 +70,8 @@ export interface Scale {
 /** Printed numbers are rounded: a score may miss the range by this share of it. */
 const ROUNDING = 1e-5;
 
-const SPLIT_NAMES: Readonly<Record<string, Split>> = {
+/** Names of splits as people write them. */
+export const SPLIT_NAMES: Readonly<Record<string, 'train' | 'validation' | 'test'>> = {
   train: 'train',
   training: 'train',
   val: 'validation',
@@ -84,7 +88,8 @@ export function labelsOf(rows: readonly PlacedRow[], form: ManifestForm, scale: 
   const excluded = new Map<string, string[]>();
   const sequence = form.imageSequence === undefined ? undefined : sequenceNames(form.imageSequence);
   const names = form.names === undefined ? undefined : new RegExp(form.names, 'i');
-  const seen = new Map<string, string>();
+  const seen = new Map<string, Label>();
+  let repeated = 0;
   for (const [i, row] of rows.entries()) {
     const read = readRow(row, form, scale, names, sequence === undefined ? undefined : (sequence[i] ?? ''));
     if ('kind' in read) problems.push({ ...read, place: row.place });
@@ -94,22 +99,28 @@ export function labelsOf(rows: readonly PlacedRow[], form: ManifestForm, scale: 
       else images.push(read.image);
     } else {
       // File systems of two of the three common kinds have one file for both spellings.
-      const key = read.image.toLowerCase();
+      const key = read.image.normalize('NFC').toLowerCase();
       const first = seen.get(key);
       if (first === undefined) {
-        seen.set(key, row.place);
-        labels.push({ ...read, place: row.place });
+        const label = { ...read, place: row.place };
+        seen.set(key, label);
+        labels.push(label);
+      } else if (form.repeatedRows === 'same' && saysTheSame(first, read)) {
+        repeated++;
       } else {
         problems.push({
           kind: 'listed twice',
           place: row.place,
-          detail: `image ${read.image} is listed at ${first} already (names are compared without case)`,
+          detail: `image ${read.image} is listed at ${first.place} already (names are compared without case)`,
         });
       }
     }
   }
-  return { labels, problems, excluded: [...excluded].map(([why, images]) => ({ why, images })) };
+  return { labels, problems, excluded: [...excluded].map(([why, images]) => ({ why, images })), repeated };
 }
+
+const saysTheSame = (label: Label, read: Omit<Label, 'place'>): boolean =>
+  isDeepStrictEqual({ ...label, place: '' }, { ...read, place: '' });
 
 function sequenceNames(parts: NonNullable<ManifestForm['imageSequence']>): string[] {
   return parts.flatMap(({ template, count }) =>

@@ -10,6 +10,7 @@ const range = z
 
 const fileSchema = z.strictObject({
   file: z.string().min(1).describe('name of the label file; * stands for any characters'),
+  except: z.array(z.string().min(1)).default([]).describe('names that * does not stand for'),
   format: z.enum(LABEL_FORMATS).optional(),
   columns: z.array(z.string()).min(1).optional().describe('names of the columns, without a header row'),
   headerRow: z.int().min(0).optional(),
@@ -17,6 +18,10 @@ const fileSchema = z.strictObject({
   sheet: z.string().min(1).optional(),
   rows: z.string().min(1).optional(),
   split: z.enum(['train', 'validation', 'test']).optional().describe('split of all its rows'),
+  splitByName: z
+    .boolean()
+    .default(false)
+    .describe('of several files, each name says the split of its rows: train.json, my_val.jsonl'),
 });
 export type ManifestFile = z.infer<typeof fileSchema>;
 
@@ -101,6 +106,10 @@ export const formSchema = z.strictObject({
     )
     .default([])
     .describe('files that name the images of a split; all others are train'),
+  repeatedRows: z
+    .enum(['refuse', 'same'])
+    .default('refuse')
+    .describe('same: rows may repeat an image, as one for each answer does, if they say the same of it'),
   exclude: z.array(exclusionSchema).default([]),
   expect: z
     .strictObject({ rows: z.int().positive().optional(), images: z.int().positive().optional() })

@@ -1,20 +1,35 @@
-import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { parse } from 'fast-csv';
 import { asStorageError, InputError } from '../../core/index.ts';
 import { nameColumns, type PlainRow } from './header.ts';
 import type { TableContent, TableLayout } from './table.ts';
+import { readText, textPieces } from './text.ts';
 
-/** Comma-separated values with quotation marks (RFC 4180), or another separator. */
+/** What spreadsheets put between cells where the comma is the decimal point, and what databases do. */
+const OTHER_SEPARATORS = [';', '\t', '|'] as const;
+
+/** The comma, unless the header has none and another separator: no column of the field is called "a;b". */
+async function separatorOf(path: string): Promise<string> {
+  let header = '';
+  for await (const piece of textPieces(path)) {
+    header += piece;
+    if (/[\r\n]/.test(header.trimStart())) break;
+  }
+  const line = header.trimStart().split(/[\r\n]/)[0]!;
+  if (line.includes(',')) return ',';
+  return OTHER_SEPARATORS.find((sign) => line.includes(sign)) ?? ',';
+}
+
+/** Comma-separated values with quotation marks (RFC 4180), or another separator: the one given, or by the header. */
 export async function readCsv(path: string, layout: TableLayout): Promise<TableContent> {
   const rows: PlainRow[] = [];
   try {
     // Headers are read apart: fast-csv refuses tables with several unnamed columns, which real ones have.
-    const stream = createReadStream(path);
+    const stream = Readable.from(textPieces(path));
     const parser = parse<string[], string[]>({
       headers: false,
       trim: true,
-      delimiter: layout.separator ?? ',',
+      delimiter: layout.separator ?? (layout.columns === undefined ? await separatorOf(path) : ','),
     });
     stream.on('error', (error) => parser.destroy(error));
     let place = 0;
@@ -37,7 +52,7 @@ export const readTsv = (path: string, layout: TableLayout): Promise<TableContent
 export async function readTxt(path: string, layout: TableLayout): Promise<TableContent> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readText(path);
   } catch (error) {
     throw asStorageError(error, `reading ${path}`);
   }

@@ -1,4 +1,5 @@
 export { cellAt, numberOf, textOf } from './cells.ts';
+export { type PictureCell, parquetColumns, pictureCells } from './parquet-pictures.ts';
 export { formatOfName, readLabelTable } from './read-table.ts';
 export {
   type Cells,

@@ -1,9 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { asStorageError, InputError } from '../../core/index.ts';
 import { cellAt } from './cells.ts';
 import type { Cells, LabelRow, TableContent, TableLayout } from './table.ts';
+import { readText, textLines } from './text.ts';
 
 const isObject = (value: unknown): value is Cells =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -12,7 +10,7 @@ const isObject = (value: unknown): value is Cells =>
 export async function readJson(path: string, { rows: at }: TableLayout): Promise<TableContent> {
   let document: unknown;
   try {
-    document = JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, ''));
+    document = JSON.parse(await readText(path));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw asStorageError(error, `reading ${path}`);
     throw new InputError(`${path} is not JSON: ${error.message}`, {
@@ -22,7 +20,7 @@ export async function readJson(path: string, { rows: at }: TableLayout): Promise
   const list = at === undefined ? document : isObject(document) ? cellAt(document, at) : undefined;
   if (!Array.isArray(list)) {
     throw new InputError(`${path} has no list of rows ${at === undefined ? 'at the top' : `at ${at}`}`, {
-      hint: 'give the path of the list in the document as `rows`',
+      hint: 'a label file is a list of objects, [{...}, ...]; a manifest gives the path of a list inside the document as `rows`',
     });
   }
   return contentOf(list.map((value, i) => rowOf(value, i + 1)));
@@ -31,22 +29,16 @@ export async function readJson(path: string, { rows: at }: TableLayout): Promise
 /** One JSON object a line. */
 export async function readJsonLines(path: string): Promise<TableContent> {
   const rows: LabelRow[] = [];
-  const lines = createInterface({
-    input: createReadStream(path, 'utf8'),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  });
   let place = 0;
   try {
-    for await (const line of lines) {
+    for await (const line of textLines(path)) {
       place++;
-      const text = line.replace(/^\uFEFF/, '').trim();
+      const text = line.trim();
       if (text === '') continue;
       rows.push(parseLine(text, place));
     }
   } catch (error) {
     throw asStorageError(error, `reading ${path}`);
-  } finally {
-    lines.close();
   }
   return contentOf(rows);
 }

@@ -1,12 +1,10 @@
 import { readParquetRows } from '../../formats/index.ts';
+import { parquetColumns } from './parquet-pictures.ts';
 import type { TableContent } from './table.ts';
 
-/** All columns but those of raw bytes, which hold pictures and not labels. */
+/** All columns but those with raw bytes in them, which hold pictures and not labels. */
 export async function readParquet(path: string): Promise<TableContent> {
-  let columns: string[] = [];
-  const { rows } = await readParquetRows(path, (all) => {
-    columns = all.filter(({ bytes }) => !bytes).map(({ name }) => name);
-    return columns;
-  });
-  return { columns, rows: rows.map((cells, i) => ({ place: i + 1, cells })) };
+  const { labels } = await parquetColumns(path);
+  const { rows } = await readParquetRows(path, () => labels);
+  return { columns: labels, rows: rows.map((cells, i) => ({ place: i + 1, cells })) };
 }

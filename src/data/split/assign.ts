@@ -3,8 +3,14 @@ import type { ImageRecord, Split } from '../records.ts';
 
 type Grouped = Pick<ImageRecord, 'group' | 'reference' | 'mos'>;
 
-/** Indices of records that must share a split: those of one group or one reference, and those joined by a third. */
-export function bundlesOf(records: readonly Pick<Grouped, 'group' | 'reference'>[]): number[][] {
+/**
+ * Indices of records that must share a split: those of one group, one reference or one content, and those joined by a
+ * third. `contents` names the bytes of each image, null where they are not known.
+ */
+export function bundlesOf(
+  records: readonly Pick<Grouped, 'group' | 'reference'>[],
+  contents: readonly (string | null)[] = [],
+): number[][] {
   const parents = records.map((_, i) => i);
   const rootOf = (i: number): number => {
     let at = i;
@@ -14,7 +20,13 @@ export function bundlesOf(records: readonly Pick<Grouped, 'group' | 'reference'>
   };
   const firstOf = new Map<string, number>();
   for (const [i, { group, reference }] of records.entries()) {
-    for (const key of [`group ${group}`, ...(reference === undefined ? [] : [`reference ${reference}`])]) {
+    const content = contents[i] ?? null;
+    const keys = [
+      `group ${group}`,
+      ...(reference === undefined ? [] : [`reference ${reference}`]),
+      ...(content === null ? [] : [`content ${content}`]),
+    ];
+    for (const key of keys) {
       const first = firstOf.get(key);
       if (first === undefined) firstOf.set(key, i);
       else {

@@ -32,6 +32,10 @@ export const splitConfigSchema = z
         'bands of mean MOS, equally many groups each, in which the shares are met; 1: not stratified',
       ),
     seed: z.number().int().default(0).describe('same seed, same splits'),
+    hashImages: z
+      .boolean()
+      .default(true)
+      .describe('read the images that are there, to keep equal files in one split'),
     paths: z.enum(['relative', 'absolute']).default('relative').describe('how records refer to the images'),
   })
   .refine(({ rule, repeats }) => rule === 'group' || repeats === undefined || repeats === 1, {

@@ -6,6 +6,7 @@ import {
   ConfigError,
   InputError,
   listNames,
+  type Progress,
   Rng,
   sha256OfFile,
   writeFolderAtomic,
@@ -15,6 +16,7 @@ import { loadDataset } from '../load.ts';
 import { DATASET_FILE, type ImageRecord, RECORDS_FILE, SPLITS, type Split } from '../records.ts';
 import { bundlesOf, drawSplit } from './assign.ts';
 import type { SplitConfig } from './config.ts';
+import { contentNotes, contentsOf } from './contents.ts';
 
 /** What lies at the top of the output folder, beside the splits. */
 export const SPLITS_FILE = 'splits.json';
@@ -38,6 +40,13 @@ export interface SplitReport {
   /** Sets of images that must share a split. */
   bundles: number;
   splits: SplitSummary[];
+  /** What is worth knowing about equal pictures, one sentence each. */
+  notes: string[];
+}
+
+export interface SplitOptions {
+  progress?: Progress;
+  signal?: AbortSignal;
 }
 
 /** SHA-256 over the lines "id<tab>split" in the order of the ids' code units: which image is where, nothing else. */
@@ -49,17 +58,23 @@ export function splitHash(records: readonly Pick<ImageRecord, 'id' | 'split'>[])
 /**
  * Writes splits of a data set as data set folders (split-01, split-02, ...) that every command reads like any other;
  * the images stay where they are. Images of the cross split are left as they are. splits.json lists rule, seed and
- * hash of each; the folder appears whole or not at all.
+ * hash of each; the folder appears whole or not at all. Images whose files are equal byte for byte share a split
+ * whatever their groups; files that are not there are counted in the notes.
  */
-export async function splitDataset(config: SplitConfig): Promise<SplitReport> {
+export async function splitDataset(config: SplitConfig, options: SplitOptions = {}): Promise<SplitReport> {
   await checkOwn(config.output);
-  const { folder, records, images } = await loadDataset(config.data, {
+  const dataset = await loadDataset(config.data, {
     // Drawing anew is how a set whose splits leak is mended.
     ignoreSplits: config.rule === 'group',
   });
+  const { folder, records, images } = dataset;
+  const contents = config.hashImages ? await contentsOf(dataset, options) : records.map(() => null);
   const free = [...records.keys()].filter((i) => records[i]!.split !== 'cross');
   const members = free.map((i) => records[i]!);
-  const bundles = bundlesOf(members);
+  const bundles = bundlesOf(
+    members,
+    free.map((i) => contents[i]!),
+  );
   checkEnough(config, members, bundles.length);
   const source = {
     data: folder,
@@ -81,6 +96,7 @@ export async function splitDataset(config: SplitConfig): Promise<SplitReport> {
               { test: config.testShare, validation: config.validationShare, strata: config.strata },
               new Rng(config.seed).fork('split', repeat),
             );
+      refuseEmpty(config, name, splits, bundles.length);
       const splitOf = new Map(free.map((i, at) => [i, splits[at]!]));
       const rows = records.map((record, i) => ({
         ...record,
@@ -102,7 +118,8 @@ export async function splitDataset(config: SplitConfig): Promise<SplitReport> {
     await writeFile(join(temporary, SPLITS_FILE), `${JSON.stringify(list, null, 2)}\n`);
     await checkOwn(output);
   });
-  return { output, images: records.length, bundles: bundles.length, splits: summaries };
+  const notes = config.hashImages ? contentNotes(dataset, contents, config.rule) : [];
+  return { output, images: records.length, bundles: bundles.length, splits: summaries, notes };
 }
 
 function checkEnough(config: SplitConfig, records: readonly ImageRecord[], bundles: number): void {
@@ -118,6 +135,23 @@ function checkEnough(config: SplitConfig, records: readonly ImageRecord[], bundl
     throw new InputError(`${config.data} has ${bundles} group(s), too few for ${parts} splits`, {
       hint: 'images of one group or reference must share a split',
     });
+  }
+}
+
+/** A share that is asked for and comes out empty would be found much later, when there is nothing to test on. */
+function refuseEmpty(config: SplitConfig, name: string, splits: readonly Split[], bundles: number): void {
+  if (config.rule === 'official') return;
+  const wanted: [Split, number, string][] = [
+    ['test', config.testShare, `testShare ${config.testShare}`],
+    ['validation', config.validationShare, `validationShare ${config.validationShare}`],
+    ['train', 1, `testShare ${config.testShare} and validationShare ${config.validationShare}`],
+  ];
+  for (const [split, share, setting] of wanted) {
+    if (share === 0 || splits.includes(split)) continue;
+    throw new InputError(
+      `${name} would have no ${split} images: ${splits.length} images in ${bundles} groups, ${setting}`,
+      { hint: 'change the shares, or give the set smaller groups: whole groups go to one split' },
+    );
   }
 }
 

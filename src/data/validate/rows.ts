@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { asStorageError, InputError } from '../../core/index.ts';
 import { imageRecordSchema, RECORDS_FILE } from '../records.ts';
+import { walkFiles } from '../walk-files.ts';
 import type { Finding } from './findings.ts';
 
 /** What is needed of a record, read as far as the row allows. */
@@ -55,12 +56,7 @@ export async function readRows(folder: string, findings: Finding[]): Promise<Row
 }
 
 async function filesOf(folder: string): Promise<Row[]> {
-  let names: string[];
-  try {
-    names = (await readdir(folder, { recursive: true })).filter((name) => IMAGE_NAME.test(name)).sort();
-  } catch (error) {
-    throw asStorageError(error, `reading ${folder}`);
-  }
+  const names = (await walkFiles(folder)).filter((name) => IMAGE_NAME.test(name));
   if (names.length === 0) {
     throw new InputError(`${folder} has neither ${RECORDS_FILE} nor image files`, {
       hint: 'name a data set folder made by "data import" or "data synth", or a folder of images',

@@ -34,9 +34,13 @@ export interface ValidationReport {
   warnings: number;
   direction: DirectionHint | null;
   findings: Finding[];
-  /** Images decoded now; the others were known from an earlier run. */
+  /** Images decoded now, images known from an earlier run, and images that are not there. */
   decoded: number;
+  known: number;
+  absent: number;
+  /** Of the whole command, and of looking at the images: with nothing in the cache, decoding them. */
   seconds: number;
+  lookingSeconds: number;
 }
 
 export interface ValidateOptions {
@@ -61,7 +65,9 @@ export async function validateDataset(
   const findings: Finding[] = [];
   const rows = await readRows(config.data, findings);
   const cache = await FactsCache.open(join(output, 'cache.jsonl'));
-  const { looked, decoded } = await lookAtAll(rows, config, cache, findings, progress, signal);
+  const before = performance.now();
+  const { looked, decoded, absent } = await lookAtAll(rows, config, cache, findings, progress, signal);
+  const lookingSeconds = (performance.now() - before) / 1000;
   findings.push(
     ...checkIds(looked),
     ...checkGroups(looked),
@@ -82,7 +88,10 @@ export async function validateDataset(
     direction: labels.direction,
     findings: kept,
     decoded,
+    known: rows.length - decoded - absent,
+    absent,
     seconds: (performance.now() - started) / 1000,
+    lookingSeconds,
   };
   await writeFileAtomic(join(output, 'report.json'), `${JSON.stringify(report, null, 2)}\n`);
   await writeFileAtomic(join(output, 'report.html'), await validationPage(report, config.pixelLimit));
@@ -100,13 +109,14 @@ async function lookAtAll(
   findings: Finding[],
   progress: Progress,
   signal: AbortSignal | undefined,
-): Promise<{ looked: Looked[]; decoded: number }> {
+): Promise<{ looked: Looked[]; decoded: number; absent: number }> {
   const looked: Looked[] = new Array(rows.length);
   /** By row, so that their order does not depend on who was faster. */
   const found: (Finding | undefined)[] = new Array(rows.length);
   const files = new FileLocator();
   let done = 0;
   let decoded = 0;
+  let absent = 0;
   let foundSoFar = 0;
   // One thread an image: many images at a time use the cores better than many threads on one.
   const threads = sharp.concurrency();
@@ -119,8 +129,10 @@ async function lookAtAll(
       const row = rows[i]!;
       const { path, otherCase } = await files.find(row.path);
       const facts = path === null ? null : await factsFor(path);
-      if (facts === null) found[i] = missing(row);
-      else if (facts.problem !== null) found[i] = broken(row, facts.problem);
+      if (facts === null) {
+        absent++;
+        found[i] = missing(row);
+      } else if (facts.problem !== null) found[i] = broken(row, facts.problem);
       else if (otherCase) found[i] = misspelt(row, path!);
       looked[i] = { row: { ...row, path: path ?? row.path }, shown: row.image, facts };
       if (found[i] !== undefined) foundSoFar++;
@@ -137,7 +149,7 @@ async function lookAtAll(
     });
   }
   for (const one of found) if (one !== undefined) findings.push(one);
-  return { looked, decoded };
+  return { looked, decoded, absent };
 
   async function factsFor(path: string): Promise<ImageFacts | null> {
     let size: number;
@@ -173,12 +185,14 @@ async function lookAtAll(
     const shown = shownPath(config.data, path);
     return {
       kind: 'case-mismatch',
-      message: `${id}: the record says ${image}, the file is ${shown}`,
+      message: `${id}: the record says ${image}, the file is ${shown}${sameLetters(image, shown) ? ' (another Unicode form)' : ''}`,
       ids: [id],
       images: [path],
     };
   }
 }
+
+const sameLetters = (a: string, b: string): boolean => a.normalize('NFC') === b.normalize('NFC');
 
 /** In the usual order, names that are no splits behind. */
 function countBy(rows: readonly Row[]): Record<string, number> {

@@ -1,10 +1,5 @@
 import { levelOfScore, QUALITY_LEVELS } from '../../core/index.ts';
-import {
-  type DistortionType,
-  levelStated,
-  type NamedDistortion,
-  NEAREST_TRAINING_TYPE,
-} from '../../data/index.ts';
+import { levelStated, type NamedDistortion, NEAREST_TRAINING_TYPE } from '../../data/index.ts';
 
 /**
  * Consistency rewards: does the reasoning support the answer? Reconstruction: the paper says that accuracy and
@@ -48,7 +43,7 @@ export function distortionAgreement(
   options: NamingOptions,
 ): number {
   if (named.length + reference.length === 0) return 1;
-  const isRelative = (type: DistortionType, other: DistortionType): boolean =>
+  const isRelative = (type: NamedDistortion['type'], other: NamedDistortion['type']): boolean =>
     options.acceptRelatives && NEAREST_TRAINING_TYPE[other] === type;
   const open = [...reference];
   let credits = 0;

@@ -96,24 +96,33 @@ export async function requireAdapterFits(folder: string, config: ModelConfig): P
   }
 }
 
+/** The numbers of an adapter, as a file holds them. */
+export interface AdapterMatrices extends PeftConfig {
+  /** A [rank, in] and B [out, rank] by layer, in the order of the model's parameters. */
+  pairs: Map<string, { output: number; input: number; down: Float32Array; up: Float32Array }>;
+  /** Strings of the file's header, without those that every such file has. */
+  metadata: Readonly<Record<string, string>>;
+}
+
 /**
  * Reads an adapter for a model of the given configuration. CheckpointError that names what doesn't fit: a layer the
  * model has not, a wrong shape, half a pair, another base.
  *
  * @param fingerprint of the base at hand; compared where the adapter says what it was trained on
  */
-export async function loadAdapter(
+export async function readAdapter(
   folder: string,
   config: ModelConfig,
   fingerprint: string,
-): Promise<Adapter> {
+): Promise<AdapterMatrices> {
   const settings = await readPeftConfig(folder);
   const path = join(folder, ADAPTER_WEIGHTS_FILE);
   const file = await SafetensorsFile.open(path);
   try {
     const layers = pairedLayers(file, settings, config, path);
-    requireSameBase(file.metadata[FINGERPRINT_KEY], fingerprint, folder, settings);
-    const pairs = new Map<string, LoraPair>();
+    const { [FINGERPRINT_KEY]: trainedOn, ...metadata } = file.metadata;
+    requireSameBase(trainedOn, fingerprint, folder, settings);
+    const pairs: AdapterMatrices['pairs'] = new Map();
     for (const [layer, { A, B, output, input }] of layers) {
       const [down, up] = [(await file.read(A)).data, (await file.read(B)).data];
       if (!down.every(Number.isFinite) || !up.every(Number.isFinite)) {
@@ -121,13 +130,26 @@ export async function loadAdapter(
           hint: 'the file is damaged or its training diverged: take another checkpoint',
         });
       }
-      pairs.set(layer, loraPair(settings.rank, output, input, down, up));
+      pairs.set(layer, { output, input, down, up });
     }
-    const { rank, alpha, rsLora, dropout } = settings;
-    return { rank, alpha, rsLora, dropout, pairs };
+    return { ...settings, pairs, metadata };
   } finally {
     await file.close();
   }
+}
+
+/** `readAdapter`, as variables beside a model's parameters. */
+export async function loadAdapter(
+  folder: string,
+  config: ModelConfig,
+  fingerprint: string,
+): Promise<Adapter> {
+  const { rank, alpha, rsLora, dropout, pairs } = await readAdapter(folder, config, fingerprint);
+  const variables = new Map<string, LoraPair>();
+  for (const [layer, { output, input, down, up }] of pairs) {
+    variables.set(layer, loraPair(rank, output, input, down, up));
+  }
+  return { rank, alpha, rsLora, dropout, pairs: variables };
 }
 
 /** Adapters of other tools don't say which weights they were trained on; ours do. */

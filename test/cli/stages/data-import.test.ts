@@ -55,6 +55,61 @@ describe('data import', () => {
     await expect(run('biq2021', '--mos-column', 'MOS')).rejects.toThrow('mosColumn');
   });
 
+  describe('what is wrong with the settings of a table comes in one answer', () => {
+    const bare = async (...words: string[]): Promise<unknown> =>
+      buildProgram('0', [dataImportCommand])
+        .parseAsync(['data', 'import', ...words, '--quiet'], { from: 'user' })
+        .then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+    const lines = (error: unknown): string[] => (error as Error).message.split('\n').slice(1).sort();
+
+    it('keys that are missing, with the columns to choose from', async () => {
+      const table = join(folder, 'subset.csv');
+      expect(lines(await bare(table))).toEqual([
+        '  csv: its columns are image, official_split, MOS',
+        '  imageColumn is missing: give --image-column <name>',
+        '  imagesFolder is missing: give --images <folder>',
+        '  mosColumn is missing: give --mos-column <name>',
+        '  mosRange is missing: give --mos-range <lowest,highest>',
+        '  output is missing: give --out <folder>',
+      ]);
+    });
+
+    it('beside columns that the table lacks, and ends of the scale that are none', async () => {
+      const table = join(folder, 'subset.csv');
+      const error = await bare(table, '--image-column', 'file', '--mos-range', '1,0', '--out', 'x');
+      expect(lines(error)).toEqual([
+        '  csv: its columns are image, official_split, MOS',
+        `  imageColumn: ${table} has no column file`,
+        '  imagesFolder is missing: give --images <folder>',
+        '  mosColumn is missing: give --mos-column <name>',
+        '  mosRange: lowest must be below highest',
+      ]);
+    });
+
+    it('beside a table that is none', async () => {
+      const table = join(folder, 'gone.csv');
+      expect(lines(await bare(table, '--mos-column', 'm', '--out', 'x'))).toEqual([
+        `  csv: reading ${table} failed (ENOENT) (no such file or folder: check the path)`,
+        '  imageColumn is missing: give --image-column <name>',
+        '  mosRange is missing: give --mos-range <lowest,highest>',
+      ]);
+    });
+
+    it('a complete configuration fails with what is wrong with the file', async () => {
+      const table = join(folder, 'gone.csv');
+      await expect(run(table, ...columns)).rejects.toMatchObject({ code: 'STORAGE' });
+    });
+  });
+
+  it('takes the ends of the scale as two numbers', async () => {
+    const range = ['--image-column', 'image', '--mos-column', 'MOS', '--mos-range', '0,1'];
+    const splits = ['--set', 'splitColumn=official_split', '--set', 'validationShare=0'];
+    expect(await run(join(folder, 'subset.csv'), ...range, ...splits)).toEqual(expected);
+  });
+
   it('names the manifests when there is none of that name', async () => {
     await expect(run('biq2022')).rejects.toMatchObject({ hint: expect.stringContaining('biq2021') });
   });

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { printable } from '../../../src/cli/stages/data-validate.ts';
+import { printable, speedOf } from '../../../src/cli/stages/data-validate.ts';
 import { writeJsonl } from '../../../src/core/index.ts';
 import { synthesisConfigSchema, synthesize } from '../../../src/data/index.ts';
 import { MAIN, runChild } from '../run-child.ts';
@@ -88,4 +88,18 @@ describe('q-ponder data split', () => {
 
 it('shows what would steer a terminal as JSON writes it', () => {
   expect(printable('\u001b[31mred\nnext \u202e é.png')).toBe('\\u001b[31mred\\u000anext \\u202e é.png');
+});
+
+describe('speedOf', () => {
+  it('is the rate of the images that were decoded, over the time it took', () => {
+    const report = { decoded: 10_000, known: 0, absent: 0, lookingSeconds: 20, seconds: 21.1 };
+    expect(speedOf(report)).toBe(
+      '10000 decoded in 20.0 s (500/s), 0 known from the last run, 0 not there; 21.1 s in all',
+    );
+  });
+
+  it('is none where everything was known', () => {
+    const report = { decoded: 0, known: 9_999, absent: 1, lookingSeconds: 1, seconds: 1.5 };
+    expect(speedOf(report)).toBe('0 decoded, 9999 known from the last run, 1 not there; 1.5 s in all');
+  });
 });

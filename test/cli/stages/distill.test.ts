@@ -107,6 +107,7 @@ describe('q-ponder distill with a model behind an address', () => {
       'distill.json',
       'manifest.json',
       'rejected.jsonl',
+      'report.html',
       'report.json',
       'report.md',
       'unselected.jsonl',

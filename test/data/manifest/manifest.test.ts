@@ -56,11 +56,13 @@ describe('shipped manifests', () => {
       'live-release2',
       'llama-factory',
       'ms-swift',
+      'parquet',
       'pipal',
       'q-align',
       'q-insight',
       'spaq',
       'tid2013',
+      'trl',
       'visualquality-r1',
     ]);
   });

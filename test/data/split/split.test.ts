@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -40,6 +40,78 @@ async function makeSet(name: string): Promise<string> {
 }
 
 const config = (settings: object) => splitConfigSchema.parse(settings);
+
+describe('equal pictures under different ids', () => {
+  /** Twelve images of groups of their own; 0 and 5 are one picture, and so are 7, 8 and 11. */
+  const COPIES: Record<number, number> = { 5: 0, 8: 7, 11: 7 };
+  async function makeCopies(name: string, splitOf: (i: number) => Split = () => 'train'): Promise<string> {
+    const rows = Array.from({ length: 12 }, (_, i) => record(i, `g${i}`, splitOf(i)));
+    await writeJsonl(join(folder, name, 'records.jsonl'), rows);
+    await mkdir(join(folder, name, 'pictures'), { recursive: true });
+    for (let i = 0; i < 12; i++) {
+      await writeFile(join(folder, name, 'pictures', `${i}.png`), `picture ${COPIES[i] ?? i}`);
+    }
+    return join(folder, name);
+  }
+
+  it('lie on one side of every split, and it is said', async () => {
+    const data = await makeCopies('copies');
+    const output = join(folder, 'copies-split');
+    const report = await splitDataset(config({ data, output, testShare: 0.4, repeats: 30 }));
+    // Twelve images, of which two and three are one each.
+    expect(report.bundles).toBe(9);
+    expect(report.notes).toEqual([
+      '5 images are equal byte for byte in 2 set(s); each set stays in one split',
+    ]);
+    for (const { folder: name } of report.splits) {
+      const { records } = await loadDataset(join(output, name));
+      const sideOf = (i: number) => records[i]!.split;
+      expect([sideOf(5), sideOf(8), sideOf(11)]).toEqual([sideOf(0), sideOf(7), sideOf(7)]);
+    }
+  });
+
+  it('count as images of their own where they are not to be read', async () => {
+    const data = await makeCopies('unread');
+    const settings = { data, output: join(folder, 'unread-split'), hashImages: false };
+    expect(await splitDataset(config(settings))).toMatchObject({ bundles: 12, notes: [] });
+  });
+
+  it('are not known of files that are not there, and it is said', async () => {
+    const data = await makeCopies('gone');
+    await rm(join(data, 'pictures', '5.png'));
+    const report = await splitDataset(config({ data, output: join(folder, 'gone-split') }));
+    expect(report.bundles).toBe(10);
+    expect(report.notes[1]).toMatch(/^1 image files are not there/);
+  });
+
+  it('are named where the official split has them on both sides', async () => {
+    const data = await makeCopies('official-copies', (i) =>
+      i < 6 ? 'train' : i < 8 ? 'validation' : 'test',
+    );
+    const output = join(folder, 'official-copies-split');
+    const { notes } = await splitDataset(config({ data, output, rule: 'official' }));
+    // 7 is for validation, 8 and 11 for testing; 0 and 5 are both for training.
+    expect(notes).toEqual([
+      'WARNING: 1 picture(s) lie in several official splits, equal byte for byte: i7, i8, i11',
+    ]);
+  });
+});
+
+describe('shares that leave a part empty', () => {
+  it.each([
+    [{ testShare: 0.001 }, 'split-01 would have no test images: 12 images in 12 groups, testShare 0.001'],
+    [{ validationShare: 0.01 }, 'would have no validation images'],
+    [{ testShare: 0.9, validationShare: 0.9 }, 'would have no train images'],
+  ])('%j', async (shares, message) => {
+    const rows = Array.from({ length: 12 }, (_, i) => record(i, `g${i}`));
+    await writeJsonl(join(folder, 'few', 'records.jsonl'), rows);
+    const output = join(folder, 'few-split');
+    await expect(splitDataset(config({ data: join(folder, 'few'), output, ...shares }))).rejects.toThrow(
+      message,
+    );
+    expect(await readdir(folder)).not.toContain('few-split');
+  });
+});
 
 describe('splitDataset', () => {
   it('draws ten splits of whole groups: 16 of 81 references are the 20 % that come nearest', async () => {

@@ -1,11 +1,6 @@
-import { ConfigError, type RewardValue, TrainingError } from '../core/index.ts';
-import { groupById } from './groups.ts';
-
-/**
- * What divides the group-centred reward: the group's standard deviation (GRPO), that of all rewards in the
- * batch, or nothing (Dr. GRPO).
- */
-export type AdvantageScale = 'group' | 'batch' | 'none';
+import { ConfigError, type RewardValue, TrainingError } from '../../core/index.ts';
+import { groupById } from '../groups.ts';
+import { allEqual, average, standardDeviation } from './statistics.ts';
 
 /**
  * What to do with a group that has a single usable reward. `auto`: drop and count it if rewards of the group
@@ -46,68 +41,24 @@ export interface GroupAdvantages {
   counts: AdvantageCounts;
 }
 
-export interface GrpoAdvantageOptions {
-  scale?: AdvantageScale;
-  /** Added to the standard deviation, > 0. Default 1e-4. */
-  epsilon?: number;
-  singleton?: SingletonPolicy;
-}
-
-/**
- * Group-relative advantages, A = (r - mean of group) / (std + epsilon), over the usable rewards of each group.
- * DeepSeekMath (arXiv 2402.03300), section 4.1.2; `none` is Dr. GRPO (arXiv 2503.20783), section 3.2.
- * Rewards that are missing, NaN or infinite enter no statistic.
- *
- * @param rewards one per sample
- * @param groupIds the prompt id of each sample
- */
-export function grpoAdvantages(
-  rewards: readonly RewardValue[],
-  groupIds: readonly string[],
-  { scale = 'group', epsilon = 1e-4, singleton = 'auto' }: GrpoAdvantageOptions = {},
-): GroupAdvantages {
-  if (!(epsilon > 0)) throw new ConfigError(`advantage epsilon is ${epsilon}, allowed is > 0`);
-  const prepared = prepare(rewards, groupIds, singleton);
-  const compared = prepared.compared.flatMap(({ members }) => members.map(({ reward }) => reward));
-  const batchStd = compared.length > 1 ? standardDeviation(compared) : 0;
-  for (const { members, statistics } of prepared.compared) {
-    const mean = statistics.mean as number;
-    const divisor =
-      scale === 'none' ? 1 : epsilon + (scale === 'batch' ? batchStd : (statistics.std as number));
-    for (const { index, reward } of members) {
-      // Exactly 0, where the rounded mean would leave a trace that a small divisor magnifies.
-      prepared.result.advantages[index] = statistics.zeroVariance ? 0 : (reward - mean) / divisor;
-    }
-  }
-  return prepared.result;
-}
-
-/**
- * REINFORCE leave-one-out, A_i = r_i - mean of the group's other rewards. Ahmadian et al., Back to Basics
- * (arXiv 2402.14740).
- */
-export function rlooAdvantages(
-  rewards: readonly RewardValue[],
-  groupIds: readonly string[],
-  { singleton = 'auto' }: { singleton?: SingletonPolicy } = {},
-): GroupAdvantages {
-  const prepared = prepare(rewards, groupIds, singleton);
-  for (const { members, statistics } of prepared.compared) {
-    const mean = statistics.mean as number;
-    const correction = members.length / (members.length - 1);
-    for (const { index, reward } of members) {
-      prepared.result.advantages[index] = statistics.zeroVariance ? 0 : correction * (reward - mean);
-    }
-  }
-  return prepared.result;
-}
-
-interface ComparedGroup {
+/** A group with at least two usable rewards. */
+export interface ComparedGroup {
+  /** Its usable rewards, with their positions in the batch. */
   members: { index: number; reward: number }[];
   statistics: GroupStatistics;
 }
 
-function prepare(
+/** The number in a reward; null if it is missing, NaN or infinite. */
+export const usable = (reward: RewardValue): number | null =>
+  reward.status === 'ok' && Number.isFinite(reward.value) ? reward.value : null;
+
+/**
+ * Sorts a batch into groups that can be compared, and counts the others. Rewards that are missing, NaN or
+ * infinite enter no group.
+ *
+ * @throws ConfigError for a group made with one sample, by the singleton policy
+ */
+export function compareGroups(
   rewards: readonly RewardValue[],
   groupIds: readonly string[],
   singleton: SingletonPolicy,
@@ -126,8 +77,8 @@ function prepare(
   const compared: ComparedGroup[] = [];
   for (const [id, indices] of groupById(groupIds)) {
     const members = indices.flatMap((index) => {
-      const reward = rewards[index] as RewardValue;
-      return reward.status === 'ok' && Number.isFinite(reward.value) ? [{ index, reward: reward.value }] : [];
+      const reward = usable(rewards[index] as RewardValue);
+      return reward === null ? [] : [{ index, reward }];
     });
     const statistics = describe(id, indices.length, members);
     groups.push(statistics);
@@ -144,6 +95,28 @@ function prepare(
   return { result: { advantages, groups, counts }, compared };
 }
 
+/**
+ * Advantages that are a function of one group's rewards alone. A group of equal rewards gets exactly 0, where a
+ * rounded mean would leave a trace that a small divisor magnifies.
+ *
+ * @param ofGroup advantages of the members, in their order; asked only for groups with variance
+ */
+export function groupwise(
+  rewards: readonly RewardValue[],
+  groupIds: readonly string[],
+  singleton: SingletonPolicy,
+  ofGroup: (group: ComparedGroup) => readonly number[],
+): GroupAdvantages {
+  const { result, compared } = compareGroups(rewards, groupIds, singleton);
+  for (const group of compared) {
+    const values = group.statistics.zeroVariance ? null : ofGroup(group);
+    group.members.forEach(({ index }, i) => {
+      result.advantages[index] = values === null ? 0 : (values[i] as number);
+    });
+  }
+  return result;
+}
+
 function describe(id: string, size: number, members: readonly { reward: number }[]): GroupStatistics {
   const values = members.map(({ reward }) => reward);
   return {
@@ -152,7 +125,7 @@ function describe(id: string, size: number, members: readonly { reward: number }
     valid: values.length,
     mean: values.length === 0 ? null : average(values),
     std: values.length < 2 ? null : standardDeviation(values),
-    zeroVariance: values.length > 1 && values.every((value) => value === values[0]),
+    zeroVariance: values.length > 1 && allEqual(values),
   };
 }
 
@@ -166,13 +139,4 @@ function refuseSingleton({ id, size }: GroupStatistics, singleton: SingletonPoli
   throw new TrainingError(`group ${id} has one usable reward left of ${size}`, {
     hint: 'see why its rewards are missing, or drop such groups (singleton: auto)',
   });
-}
-
-const average = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
-
-/** Unbiased (n - 1), two passes. */
-function standardDeviation(values: readonly number[]): number {
-  const mean = average(values);
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
 }

@@ -1,0 +1,12 @@
+export * from './bapo.ts';
+export {
+  type BatchTokens,
+  selectClipCov,
+  selectKlCov,
+  tokenCovariances,
+} from './covariance.ts';
+export {
+  type PreparedPolicyLoss,
+  preparePolicyLoss,
+  type ResolvedPolicyLoss,
+} from './surrogate.ts';

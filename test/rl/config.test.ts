@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import {
+  algorithmConfigSchema,
+  bapoConfigSchema,
+  dpoConfigSchema,
+  policyLossConfigSchema,
+} from '../../src/rl/index.ts';
+
+describe('algorithmConfigSchema', () => {
+  it('is GRPO with the clip of PPO where nothing is said', () => {
+    const config = algorithmConfigSchema.parse({});
+    expect(config.advantage).toEqual({ kind: 'grpo', scale: 'group', epsilon: 1e-4 });
+    expect(config.policyLoss).toEqual({ kind: 'clip', epsilonLow: 0.2, epsilonHigh: 0.2, dualClip: null });
+    expect(config.aggregation).toEqual({ kind: 'token-mean' });
+    expect(config.importance).toEqual({ correction: { kind: 'none' }, offPolicyKl: null });
+  });
+
+  it('refuses a setting of another algorithm', () => {
+    expect(() => algorithmConfigSchema.parse({ policyLoss: { kind: 'sapo', epsilonLow: 0.2 } })).toThrow(
+      'epsilonLow',
+    );
+    expect(() => algorithmConfigSchema.parse({ advantage: { kind: 'rloo', lambda: 1 } })).toThrow('lambda');
+  });
+
+  it('refuses an unknown algorithm', () => {
+    expect(() => algorithmConfigSchema.parse({ policyLoss: { kind: 'ppo' } })).toThrow();
+  });
+
+  it.each([
+    [{ policyLoss: { kind: 'cispo', ratioLow: 6 } }, 'ratioLow'],
+    [{ policyLoss: { kind: 'clip-cov', covarianceHigh: 1 } }, 'covarianceLow'],
+    [{ importance: { correction: { kind: 'mask', low: 5 } } }, 'low must be below high'],
+    [{ entropy: { bonus: { kind: 'adaptive', start: 2 } } }, 'start must lie'],
+  ])('refuses bounds in the wrong order: %j', (config, message) => {
+    expect(() => algorithmConfigSchema.parse(config)).toThrow(message);
+  });
+
+  it('wants the constant length said', () => {
+    expect(() => algorithmConfigSchema.parse({ aggregation: { kind: 'constant' } })).toThrow('length');
+  });
+});
+
+describe('policyLossConfigSchema', () => {
+  it('has the published BAPO settings', () => {
+    expect(policyLossConfigSchema.parse({ kind: 'bapo' })).toMatchObject({
+      lowStart: 0.6,
+      lowLimit: 0.9,
+      lowStep: 0.02,
+      highStart: 1.2,
+      highLimit: 3,
+      highStep: 0.05,
+      target: { kind: 'share', value: 0.4 },
+      order: 'high-first',
+    });
+  });
+
+  it('refuses a BAPO limit below its start, in either bound', () => {
+    expect(() => bapoConfigSchema.parse({ kind: 'bapo', lowStart: 0.95 })).toThrow('lowStart');
+    expect(() => policyLossConfigSchema.parse({ kind: 'bapo', highLimit: 1.1 })).toThrow('highStart');
+  });
+
+  it('refuses a lower clip of 1 and a dual clip of 1', () => {
+    expect(() => policyLossConfigSchema.parse({ kind: 'clip', epsilonLow: 1 })).toThrow();
+    expect(() => policyLossConfigSchema.parse({ kind: 'clip', dualClip: 1 })).toThrow();
+  });
+});
+
+describe('dpoConfigSchema', () => {
+  it('refuses a smoothing that reverses the labels', () => {
+    expect(() => dpoConfigSchema.parse({ labelSmoothing: 0.5 })).toThrow();
+  });
+});
