@@ -1,7 +1,7 @@
 import { parseModelConfig, readModelConfig } from '../../src/model/index.ts';
+import { trainingFlops } from '../../src/train/index.ts';
 import type { Engines } from './contestants.ts';
 import type { EngineProcess } from './engine-process.ts';
-import { trainingFlops } from './flops.ts';
 import { LANGUAGE_CONFIG, LANGUAGE_SHAPE } from './language.ts';
 import { type Contestant, interleave, type Result, timesAsLong } from './measure.ts';
 import { MINIATURE_MODEL, MINIATURE_SHAPE } from './miniature.ts';

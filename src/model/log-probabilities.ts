@@ -43,8 +43,8 @@ export function responseLogProbabilities(
   };
 }
 
-/** Logits in memory at a time where they are computed a second time: 64 MB. */
-const LOGITS_AT_ONCE = 2 ** 24;
+/** Logits in memory at a time where they are computed a second time: 32 MB. */
+const LOGITS_AT_ONCE = 2 ** 23;
 
 /**
  * The same scores without keeping logits: of a large vocabulary they would be the largest array of the whole step.

@@ -5,4 +5,5 @@ export { trainColdStart } from './cold-start.ts';
 export { fitToProcessor } from './fit-picture.ts';
 export * from './grpo.config.ts';
 export { trainGrpo } from './grpo.ts';
+export * from './plan/index.ts';
 export * from './stage.ts';

@@ -96,7 +96,8 @@ export async function policyUpdates(
     ): Promise<Float32Array> => {
       const tensor = tf.tidy(() => {
         const imageEmbeddings = own === null ? undefined : batchFeatures(batch.images, own);
-        return responseLogProbabilities(network, batch, { ...settings, imageEmbeddings }).logProbabilities;
+        return responseLogProbabilities(network, batch, { ...settings, imageEmbeddings, checkpointing })
+          .logProbabilities;
       });
       const result = (await tensor.data()) as Float32Array;
       tensor.dispose();

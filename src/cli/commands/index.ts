@@ -16,6 +16,7 @@ import { mcpCommand } from './mcp.ts';
 import { modelConvertCommand } from './model-convert.ts';
 import { modelInspectCommand } from './model-inspect.ts';
 import { modelMergeCommand } from './model-merge.ts';
+import { planCommand } from './plan.ts';
 import { scoreCommand } from './score.ts';
 import { serveCommand } from './serve.ts';
 import { trainBaseCommand } from './train-base.ts';
@@ -33,6 +34,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   dataValidateCommand,
   dataSplitCommand,
   distillCommand,
+  planCommand,
   trainBaseCommand,
   trainColdStartCommand,
   trainGrpoCommand,

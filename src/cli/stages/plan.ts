@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { MEMORY_KINDS, planConfigSchema, planStage, REACHED, type StagePlan } from '../../train/index.ts';
+import type { Stage } from '../stage-command.ts';
+
+const schema = planConfigSchema.extend({
+  json: z.boolean().default(false).describe('print everything as JSON'),
+});
+type PlanCommandConfig = z.infer<typeof schema>;
+
+const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(2)} GiB`;
+const millions = (count: number): string => `${(count / 1e6).toFixed(1)} M`;
+
+export const planCommandStage: Stage<PlanCommandConfig> = {
+  schema,
+  async run({ json, ...config }, { print }) {
+    const plan = await planStage(config);
+    if (json) print(JSON.stringify({ config, ...plan }, null, 2));
+    else for (const line of describePlan(plan, config)) print(line);
+  },
+};
+
+function describePlan(
+  { counts, memory, work, device, available }: StagePlan,
+  config: Omit<PlanCommandConfig, 'json'>,
+): string[] {
+  const { flops, seconds } = work;
+  const step = seconds.rollout + seconds.scoring + seconds.update;
+  const total = flops.rollout + flops.scoring + flops.update;
+  const share = (value: number): string => `${Math.round((100 * value) / step)} %`;
+  const room = available - memory.total;
+  return [
+    `${config.model}, ${config.stage}, ${config.precision}, ${device.name}`,
+    `parameters ${millions(counts.parameters)}, trained ${millions(counts.trained)}`,
+    `a picture of ${config.picture.width}x${config.picture.height}: ${counts.patches} patches, ${counts.imageTokens} tokens; a sequence: ${counts.sequence} tokens, ${counts.rows} a step`,
+    '',
+    ...MEMORY_KINDS.filter((kind) => memory.kinds[kind] > 0).map(
+      (kind) => `  ${kind.padEnd(12)} ${gib(memory.kinds[kind]).padStart(12)}`,
+    ),
+    `  ${'together'.padEnd(12)} ${gib(memory.total).padStart(12)}, at its most in the ${memory.peak}`,
+    room >= 0
+      ? `${device.name}: ${gib(available)}, ${gib(room)} to spare`
+      : `${device.name}: ${gib(available)}, ${gib(-room)} too little: try lora, gradientCheckpointing, a smaller microBatch or fewer pixels`,
+    '',
+    `${(total / 1e12).toPrecision(3)} TFLOP a step; about ${((step * 1000) / 3600).toPrecision(2)} h for 1,000 steps (rollout ${share(seconds.rollout)}, log-probabilities ${share(seconds.scoring)}, update ${share(seconds.update)})`,
+    `assumed: ${REACHED.flops * 100} % of the device's operations and ${REACHED.bandwidth * 100} % of its bandwidth are reached; times are rough`,
+  ];
+}

@@ -1,0 +1,46 @@
+import type { ModelConfig, VisionConfig } from '../../model/index.ts';
+
+/** Tokens that go through the language model in one pass. */
+export interface LanguageWork {
+  rows: number;
+  /** Tokens of a row that are computed. */
+  length: number;
+  /** Tokens that each of them attends over; the mask hides some, they are computed all the same. */
+  attended: number;
+  /** Rows of hidden states that become logits. */
+  scored: number;
+}
+
+/** Floating-point operations of the matrix products of the language model, forward. */
+export function languageFlops({ text }: Pick<ModelConfig, 'text'>, work: LanguageWork): number {
+  const { hiddenSize, heads, keyValueHeads, headSize, intermediateSize } = text;
+  const tokens = work.rows * work.length;
+  const layer =
+    2 * tokens * hiddenSize * headSize * (2 * heads + 2 * keyValueHeads) +
+    2 * tokens * hiddenSize * intermediateSize * 3 +
+    4 * tokens * heads * work.attended * headSize;
+  return text.layers * layer + 2 * work.scored * hiddenSize * text.vocabularySize;
+}
+
+/** Those of the vision tower on `images` pictures of `perImage` patches, forward. */
+export function visionFlops(vision: VisionConfig, images: number, perImage: number): number {
+  const { hiddenSize: width, intermediateSize, depth, fullAttentionBlocks, spatialMergeSize } = vision;
+  const patches = images * perImage;
+  const perWindow = Math.min(perImage, (vision.windowSize / vision.patchSize) ** 2);
+  let total = 2 * patches * 3 * vision.temporalPatchSize * vision.patchSize ** 2 * width;
+  for (let block = 0; block < depth; block++) {
+    const seen = fullAttentionBlocks.includes(block) ? perImage : perWindow;
+    total += 2 * patches * width * (4 * width + 3 * intermediateSize) + 4 * patches * seen * width;
+  }
+  const merged = width * spatialMergeSize ** 2;
+  return total + (2 * patches * merged * (merged + vision.outHiddenSize)) / spatialMergeSize ** 2;
+}
+
+/** Those of a training step that trains everything, backward counted as twice forward. */
+export function trainingFlops(
+  config: ModelConfig,
+  work: { rows: number; length: number; scored: number; images: number; patches: number },
+): number {
+  const language = languageFlops(config, { ...work, attended: work.length });
+  return 3 * (language + visionFlops(config.vision, work.images, work.patches));
+}

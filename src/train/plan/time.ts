@@ -1,0 +1,55 @@
+import type { ModelConfig } from '../../model/index.ts';
+import { type Counts, trainsPictures } from './counts.ts';
+import { type Device, REACHED } from './devices.ts';
+import { languageFlops, visionFlops } from './flops.ts';
+import type { PlanConfig } from './plan.config.ts';
+
+export interface WorkPlan {
+  /** Floating-point operations of one step in matrix products. */
+  flops: { rollout: number; scoring: number; update: number };
+  /** Seconds of one step, at the assumed shares of the device's peaks. */
+  seconds: { rollout: number; scoring: number; update: number };
+}
+
+/**
+ * Work of one step. An update costs a forward pass, one more for the gradients of activations, one for those of
+ * weights where all are trained, and one where activations are computed twice. Writing an answer reads all weights
+ * once for each token, whatever the number of answers.
+ */
+export function workPlan(config: ModelConfig, counts: Counts, plan: PlanConfig, device: Device): WorkPlan {
+  const { rows, prompt, sequence, patches, parameters } = counts;
+  const scored = rows * plan.responseTokens;
+  const pictures = plan.stage === 'grpo' ? plan.promptsPerStep : rows;
+  const vision = visionFlops(config.vision, pictures, patches);
+  const pass = languageFlops(config, { rows, length: sequence, attended: sequence, scored });
+  const backward = (plan.lora === null ? 2 : 1) + (plan.gradientCheckpointing ? 1 : 0);
+  const trainsVision = trainsPictures(plan);
+  const answers = languageFlops(config, {
+    rows,
+    length: plan.responseTokens,
+    attended: prompt + plan.responseTokens / 2,
+    scored,
+  });
+  const prefill = languageFlops(config, { rows: pictures, length: prompt, attended: prompt, scored: rows });
+  const references = plan.klCoefficient > 0 ? 2 : 1;
+  const flops = {
+    rollout: plan.stage === 'cold-start' ? 0 : prefill + answers + vision,
+    scoring: plan.stage === 'grpo' ? references * pass + vision : 0,
+    update:
+      plan.stage === 'score' ? 0 : pass * (1 + backward) + (trainsVision ? vision * (1 + backward) : vision),
+  };
+  const rate = device.flops[plan.precision] * REACHED.flops;
+  const weights = parameters * (plan.precision === 'bfloat16' ? 2 : 4);
+  const reading =
+    plan.stage === 'cold-start'
+      ? 0
+      : plan.responseTokens * (weights / (device.bandwidth * REACHED.bandwidth));
+  const seconds = {
+    rollout:
+      (prefill * Number(flops.rollout > 0)) / rate +
+      Math.max(reading, (flops.rollout > 0 ? answers : 0) / rate),
+    scoring: flops.scoring / rate,
+    update: flops.update / rate,
+  };
+  return { flops, seconds };
+}

@@ -1,0 +1,143 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import {
+  LARGE_CHANGES,
+  LARGE_GRPO,
+  LARGE_PLAN,
+  LARGE_VISION_CHANGES,
+} from '../../../scripts/bench-large/config.ts';
+import { parseModelConfig, readProcessorConfig } from '../../../src/model/index.ts';
+import { countsOf } from '../../../src/train/plan/counts.ts';
+import { planConfigSchema, planStage, workPlan } from '../../../src/train/plan/index.ts';
+import { memoryPlan } from '../../../src/train/plan/memory.ts';
+
+const models = fileURLToPath(new URL('../../../models/', import.meta.url));
+const MIB = 2 ** 20;
+
+const planOf = (settings: Record<string, unknown>) =>
+  planStage(planConfigSchema.parse({ model: `${models}qwen2.5-vl-mini`, ...settings }));
+
+describe('parameters and tokens', () => {
+  // The sums that the released checkpoints' own files state.
+  it.each([
+    ['3b', 3_754_622_976],
+    ['7b', 8_292_166_656],
+  ])('a Qwen2.5-VL of %s has %i', async (name, expected) => {
+    const { counts } = await planOf({ model: `${models}qwen2.5-vl-${name}` });
+    expect(counts.parameters).toBe(expected);
+  });
+
+  it('the largest has 73.4 thousand million', async () => {
+    const { counts } = await planOf({ model: `${models}qwen2.5-vl-72b` });
+    expect((counts.parameters / 1e9).toFixed(1)).toBe('73.4');
+  });
+
+  // Of smart_resize's published vectors: 384 x 512 becomes 392 x 504.
+  it('a picture of 512x384 is 1008 patches and 252 tokens', async () => {
+    const { counts } = await planOf({ model: `${models}qwen2.5-vl-7b`, promptTokens: 10, responseTokens: 5 });
+    expect(counts).toMatchObject({ patches: 1008, imageTokens: 252, prompt: 262, sequence: 267 });
+  });
+
+  // 28 blocks: q and o of 3584, k and v to 512, three of 18944, each with rank 8.
+  it('adapters of rank 8 on the 7B model train 20.2 million numbers', async () => {
+    const { counts } = await planOf({ model: `${models}qwen2.5-vl-7b`, lora: { rank: 8 } });
+    expect(counts.trained).toBe(28 * 8 * (2 * (3584 + 3584) + 2 * (3584 + 512) + 3 * (3584 + 18944)));
+  });
+});
+
+describe('memory', () => {
+  it('of weights, optimiser and pictures is exact', async () => {
+    const { counts, memory } = await planOf({
+      stage: 'cold-start',
+      picture: { width: 100, height: 50 },
+      pictures: 7,
+      freeze: { vision: false, merger: false },
+    });
+    expect(memory.kinds.weights).toBe(counts.parameters * 4);
+    expect(memory.kinds.optimiser).toBe(counts.parameters * 8);
+    expect(memory.kinds.pictures).toBe(100 * 50 * 3 * 7);
+    expect(memory.kinds.reference).toBe(0);
+  });
+
+  it('GRPO keeps the starting policy, unless an adapter can be left out or there is no KL', async () => {
+    const reference = async (changes: object) =>
+      (await planOf({ stage: 'grpo', ...changes })).memory.kinds.reference;
+    expect(await reference({})).toBeGreaterThan(0);
+    expect(await reference({ lora: {} })).toBe(0);
+    expect(await reference({ klCoefficient: 0 })).toBe(0);
+  });
+
+  /**
+   * Peaks of resident memory of real runs, in MiB: `q-ponder train` with the recipes on 4,400 pictures of 112x112,
+   * two steps, two threads.
+   */
+  it.each([
+    ['GRPO, 64 sequences at a time', 908, { stage: 'grpo', microBatch: 64 }],
+    ['GRPO, 16 at a time', 727, { stage: 'grpo', microBatch: 16 }],
+    ['cold start, 16 at a time', 690, { stage: 'cold-start', microBatch: 16, batch: 64 }],
+    ['cold start, 64 at a time', 979, { stage: 'cold-start', microBatch: 64, batch: 64 }],
+  ])('of the miniature agrees with what was measured within 15 %%: %s', async (_, measured, settings) => {
+    const freeze = settings.stage === 'cold-start' ? { vision: false, merger: false } : {};
+    const picture = { width: 112, height: 112 };
+    const { memory } = await planOf({ ...settings, freeze, picture, pictures: 4400 });
+    expect(Math.abs(memory.total / MIB / measured - 1)).toBeLessThan(0.15);
+  });
+
+  /** Of `npm run bench:large`'s model and steps, with 4,004 pictures. */
+  it.each([
+    ['with', true, 2282],
+    ['without', false, 2490],
+  ])(
+    'of 320 M parameters agrees within 15 %%, %s gradient checkpointing',
+    async (_, gradientCheckpointing, measured) => {
+      const mini = JSON.parse(await readFile(`${models}qwen2.5-vl-mini/config.json`, 'utf8'));
+      const vision_config = { ...mini.vision_config, ...LARGE_VISION_CHANGES };
+      const config = parseModelConfig({ ...mini, ...LARGE_CHANGES, vision_config });
+      const processor = await readProcessorConfig(`${models}qwen2.5-vl-mini/preprocessor_config.json`);
+      const plan = planConfigSchema.parse({
+        ...LARGE_PLAN,
+        gradientCheckpointing,
+        pictures: 4004,
+        model: 'of no matter',
+      });
+      const counts = countsOf(config, processor, plan);
+      expect(counts.rows).toBe(LARGE_GRPO.promptsPerStep * LARGE_GRPO.groupSize);
+      expect(counts.parameters).toBe(320_471_296);
+      const { total } = memoryPlan(config, counts, plan);
+      expect(Math.abs(total / MIB / measured - 1)).toBeLessThan(0.15);
+    },
+  );
+});
+
+describe('work', () => {
+  it('an adapter spares the gradients of weights, checkpointing costs a forward pass', async () => {
+    const update = async (changes: object) => {
+      const { work } = await planOf({ stage: 'cold-start', ...changes });
+      return work.flops.update;
+    };
+    const [whole, adapted, again] = [
+      await update({}),
+      await update({ lora: {} }),
+      await update({ lora: {}, gradientCheckpointing: true }),
+    ];
+    // The frozen tower's forward pass is in all three; a pass of the language model is what they differ by.
+    expect(whole - adapted).toBeCloseTo(again - adapted, 0);
+    expect(whole - adapted).toBeGreaterThan(0);
+  });
+
+  it('time follows the device: half the operations a second, twice the time of an update', async () => {
+    const plan = planConfigSchema.parse({ model: `${models}qwen2.5-vl-7b`, stage: 'cold-start' });
+    const config = parseModelConfig(JSON.parse(await readFile(`${plan.model}/config.json`, 'utf8')));
+    const processor = await readProcessorConfig(`${plan.model}/preprocessor_config.json`);
+    const counts = countsOf(config, processor, plan);
+    const seconds = (rate: number) =>
+      workPlan(config, counts, plan, {
+        name: 'x',
+        memory: null,
+        flops: { float32: rate, bfloat16: rate },
+        bandwidth: 1e12,
+      }).seconds.update;
+    expect(seconds(1e12) / seconds(2e12)).toBeCloseTo(2, 10);
+  });
+});
