@@ -27,8 +27,8 @@ export type DistortionType = TrainingDistortion | CrossDistortion;
 export const ALL_DISTORTIONS: readonly DistortionType[] = [...TRAINING_DISTORTIONS, ...CROSS_DISTORTIONS];
 
 /**
- * Types of KADID-10k (Lin, Hosu, Saupe, QoMEX 2019) that have no counterpart above. Opt-in: they are outside the
- * closed vocabulary of lexicon.ts, so no caption, reward or head knows them.
+ * Types of KADID-10k (Lin, Hosu, Saupe, QoMEX 2019) that have no counterpart above. Opt-in: the
+ * lexicon names them (lexicon-extra.ts), no trained head or caption of the base checkpoint knows them.
  */
 export const KADID_DISTORTIONS = [
   'colorDiffusion',

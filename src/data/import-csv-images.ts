@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { asStorageError, ConfigError, StorageError, sha256OfFile } from '../core/index.ts';
+import { pictureCells } from '../formats/index.ts';
 import type { ImportCsvConfig } from './import-csv-config.ts';
 import { inParallel } from './load.ts';
 import { pictureExtension } from './picture-type.ts';
-import { pictureCells } from './readers/index.ts';
 import { FileLocator, spellingKey } from './validate/locate.ts';
 
 /** Where pictures of a table are written to, in the data set folder. */

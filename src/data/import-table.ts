@@ -1,12 +1,6 @@
 import { InputError, listNames } from '../core/index.ts';
-import {
-  cellAt,
-  formatOfName,
-  type LabelTable,
-  parquetColumns,
-  readLabelTable,
-  textOf,
-} from './readers/index.ts';
+import { parquetColumns } from '../formats/index.ts';
+import { cellAt, formatOfName, type LabelTable, readLabelTable, textOf } from './readers/index.ts';
 
 /** One row of a table. */
 export interface TableRow {

@@ -1,5 +1,6 @@
 export * from './checkpoints.ts';
 export * from './parquet.ts';
+export * from './parquet-pictures.ts';
 export * from './run-folder.ts';
 export { takeRunLock } from './run-lock.ts';
 export * from './safetensors.ts';

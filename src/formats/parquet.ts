@@ -1,21 +1,6 @@
-import * as zlib from 'node:zlib';
-import {
-  asyncBufferFromFile,
-  type Compressors,
-  parquetMetadataAsync,
-  parquetReadObjects,
-  parquetSchema,
-} from 'hyparquet';
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
 import { asStorageError, InputError } from '../core/index.ts';
-
-/** Node's own decompression; hyparquet brings Snappy alone. Zstandard is in Node from 22.15 on. */
-const compressors: Compressors = {
-  GZIP: (bytes) => zlib.gunzipSync(bytes),
-  BROTLI: (bytes) => zlib.brotliDecompressSync(bytes),
-  ...('zstdDecompressSync' in zlib
-    ? { ZSTD: zlib.zstdDecompressSync as (bytes: Uint8Array) => Uint8Array }
-    : {}),
-};
+import { compressors } from './parquet-compression.ts';
 
 export interface ParquetColumn {
   name: string;

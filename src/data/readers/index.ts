@@ -1,5 +1,4 @@
 export { cellAt, numberOf, textOf } from './cells.ts';
-export { type PictureCell, parquetColumns, pictureCells } from './parquet-pictures.ts';
 export { formatOfName, readLabelTable } from './read-table.ts';
 export {
   type Cells,

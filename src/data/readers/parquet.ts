@@ -1,5 +1,4 @@
-import { readParquetRows } from '../../formats/index.ts';
-import { parquetColumns } from './parquet-pictures.ts';
+import { parquetColumns, readParquetRows } from '../../formats/index.ts';
 import type { TableContent } from './table.ts';
 
 /** All columns but those with raw bytes in them, which hold pictures and not labels. */

@@ -1,23 +1,13 @@
-import * as zlib from 'node:zlib';
 import {
   asyncBufferFromFile,
-  type Compressors,
   type FileMetaData,
   parquetMetadataAsync,
   parquetReadObjects,
   parquetSchema,
   type SchemaTree,
 } from 'hyparquet';
-import { asStorageError, InputError } from '../../core/index.ts';
-
-/** Node's own decompression; hyparquet brings Snappy alone. Zstandard is in Node from 22.15 on. */
-const compressors: Compressors = {
-  GZIP: (bytes) => zlib.gunzipSync(bytes),
-  BROTLI: (bytes) => zlib.brotliDecompressSync(bytes),
-  ...('zstdDecompressSync' in zlib
-    ? { ZSTD: zlib.zstdDecompressSync as (bytes: Uint8Array) => Uint8Array }
-    : {}),
-};
+import { asStorageError, InputError } from '../core/index.ts';
+import { compressors } from './parquet-compression.ts';
 
 /** A row group is read whole, and a buffer of Node holds no more. */
 const LARGEST_ROW_GROUP = 2 ** 31;
