@@ -1,5 +1,5 @@
 import * as tf from '@tensorflow/tfjs';
-import { OnnxBackend } from './backend.ts';
+import { computeNow } from './compute-now.ts';
 
 /**
  * Gradient checkpointing (Chen et al. 2016, arXiv 1604.06174): f(x), of which only x is kept for the backward pass,
@@ -34,11 +34,6 @@ export function checkpointed<T extends tf.Tensor, R extends tf.Tensor>(
   const value = layer(x, ...variables) as R;
   computeNow();
   return value;
-}
-
-function computeNow(): void {
-  const backend = tf.backend();
-  if (backend instanceof OnnxBackend) backend.flush();
 }
 
 /**

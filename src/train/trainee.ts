@@ -2,6 +2,9 @@ import { AdamW, type tf } from '../engine/index.ts';
 import type { OptimizerSettings } from './settings.ts';
 import type { Trainee } from './update.ts';
 
+/** From here on (256 MB of each moment) the memory of a step counts for more than its speed. */
+export const LARGEST_PACKED = 2 ** 26;
+
 /** An optimiser over the chosen parameters of a model. */
 export function traineeOf(
   parameters: ReadonlyMap<string, tf.Variable>,
@@ -16,6 +19,7 @@ export function traineeOf(
       weightDecay: settings.weightDecay,
       maxGradientNorm: settings.clipNorm,
       learningRateMultiplier,
+      layout: numbersIn(parameters) > LARGEST_PACKED ? 'sequential' : 'packed',
     }),
   };
 }
@@ -27,3 +31,6 @@ export function pickParameters(
 ): Map<string, tf.Variable> {
   return new Map(names.map((name) => [name, parameters.get(name)!]));
 }
+
+const numbersIn = (parameters: ReadonlyMap<string, tf.Variable>): number =>
+  [...parameters.values()].reduce((sum, { size }) => sum + size, 0);

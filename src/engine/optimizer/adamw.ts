@@ -1,5 +1,6 @@
 import * as tf from '@tensorflow/tfjs';
 import { CheckpointError, ConfigError, EngineError } from '../../core/index.ts';
+import { computeNow } from '../compute-now.ts';
 import { changingScalars } from './changing-scalars.ts';
 import {
   gatherSlot,
@@ -24,7 +25,8 @@ export interface AdamWOptions {
   maxGradientNorm?: number | null;
   /**
    * `packed` (default) updates all parameters of equal settings as one flat vector: few nodes, two extra copies.
-   * `separate` gives each parameter nodes of its own, for models whose size forbids the copies.
+   * `separate` gives each parameter nodes of its own, for models whose size forbids the copies. `sequential` also
+   * computes one parameter after the other, so that new values stand beside the old ones of one parameter only.
    */
   layout?: SlotLayout;
 }
@@ -67,6 +69,7 @@ export class AdamW {
   readonly #betas: readonly [number, number];
   readonly #epsilon: number;
   readonly #maxGradientNorm: number | null;
+  readonly #sequential: boolean;
   #step = 0;
 
   constructor(parameters: ReadonlyMap<string, tf.Variable>, options: AdamWOptions = {}) {
@@ -93,6 +96,7 @@ export class AdamW {
     this.#betas = betas;
     this.#epsilon = epsilon;
     this.#maxGradientNorm = maxGradientNorm;
+    this.#sequential = layout === 'sequential';
     const settingsOf = (name: string, shape: readonly number[]) => {
       const multiplier = learningRateMultiplier(name);
       requireNumber(`learningRateMultiplier of ${name}`, multiplier, multiplier >= 0, '>= 0');
@@ -136,19 +140,26 @@ export class AdamW {
     const firstGain = firstRate.mul(clip);
     const secondGain = secondRate.mul(tf.square(clip));
 
-    this.#slots.forEach((slot, i) => {
+    const change = (slot: Slot, i: number): void => {
       const raw = slotGradients[i]!;
       const gradient = tf.where(finite, raw, tf.zerosLike(raw));
       const first = slot.firstMoment.mul(firstKeep).add(gradient.mul(firstGain));
       const second = slot.secondMoment.mul(secondKeep).add(tf.square(gradient).mul(secondGain));
       const rate = scalars[`rate${i}`]!.mul(applied);
-      const change = tf.div(first, tf.sqrt(second).add(scalars.epsilon)).mul(rate);
+      const step = tf.div(first, tf.sqrt(second).add(scalars.epsilon)).mul(rate);
       let old = gatherSlot(slot, (name) => this.#parameters.get(name)!);
       if (slot.weightDecay > 0) old = old.mul(one.sub(scalars[`decay${i}`]!.mul(applied)));
-      for (const [name, part] of scatterSlot(slot, old.sub(change))) this.#parameters.get(name)!.assign(part);
+      for (const [name, part] of scatterSlot(slot, old.sub(step))) this.#parameters.get(name)!.assign(part);
       slot.firstMoment.assign(first);
       slot.secondMoment.assign(second);
-    });
+    };
+    if (this.#sequential) computeNow();
+    for (const [i, slot] of this.#slots.entries()) {
+      if (this.#sequential) {
+        tf.tidy(() => change(slot, i));
+        computeNow();
+      } else change(slot, i);
+    }
     return { gradientNorm, applied };
   }
 

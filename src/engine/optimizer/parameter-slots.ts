@@ -22,8 +22,11 @@ export interface ParameterSlot extends ParameterSettings {
   shape: number[];
 }
 
-/** How parameters share nodes: one flat vector per settings, or each parameter on its own. */
-export type SlotLayout = 'packed' | 'separate';
+/**
+ * How parameters share nodes: one flat vector per settings, or each parameter on its own; `sequential` computes these
+ * one after the other.
+ */
+export type SlotLayout = 'packed' | 'separate' | 'sequential';
 
 export function layOutSlots(
   parameters: ReadonlyMap<string, tf.Variable>,
@@ -33,7 +36,7 @@ export function layOutSlots(
   const slots = new Map<string, ParameterSlot>();
   for (const [name, variable] of parameters) {
     const settings = settingsOf(name, variable.shape);
-    const key = layout === 'separate' ? name : `${settings.weightDecay} ${settings.learningRateMultiplier}`;
+    const key = layout !== 'packed' ? name : `${settings.weightDecay} ${settings.learningRateMultiplier}`;
     const slot = slots.get(key) ?? { ...settings, members: [], shape: [] };
     slot.members.push({ name, shape: variable.shape, size: variable.size });
     slots.set(key, slot);

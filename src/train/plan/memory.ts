@@ -1,4 +1,5 @@
 import type { ModelConfig } from '../../model/index.ts';
+import { LARGEST_PACKED } from '../trainee.ts';
 import { type Counts, trainsPictures } from './counts.ts';
 import type { PlanConfig } from './plan.config.ts';
 
@@ -97,8 +98,14 @@ export function memoryPlan(config: ModelConfig, counts: Counts, plan: PlanConfig
       logits,
       'KV cache': 0,
     },
-    // New moments, new weights and the gradients as one vector stand beside the old ones.
-    'optimiser step': { gradients: trained * FLOAT * 5, activations: 0, logits: 0, 'KV cache': 0 },
+    // New moments, new weights and the gradients as one vector stand beside the old ones; of a large model those of
+    // one parameter, which is little.
+    'optimiser step': {
+      gradients: trained * FLOAT * (trained > LARGEST_PACKED ? 1 : 5),
+      activations: 0,
+      logits: 0,
+      'KV cache': 0,
+    },
   } as const;
   const possible = (Object.keys(moments) as (keyof typeof moments)[]).filter(
     (name) =>

@@ -66,3 +66,34 @@ it.each<SlotLayout>(['packed', 'separate'])(
     optimizer.dispose();
   },
 );
+
+it('one parameter after the other gives the very bits of all at once, and leaves no tensors', async () => {
+  const run = async (layout: SlotLayout): Promise<number[][]> => {
+    const draws = new Rng('sequential');
+    const parameters = new Map(
+      start.map((values, k) => [`p${k}`, tf.tidy(() => tf.variable(tf.tensor(values, SHAPES[k]!)))]),
+    );
+    const optimizer = new AdamW(parameters, { maxGradientNorm: 1, weightDecay: 0.1, layout });
+    let before = 0;
+    for (let step = 0; step < 3; step++) {
+      tf.tidy(() => {
+        const gradients = start.map((values, k) =>
+          tf.tensor(
+            values.map(() => draws.normal()),
+            SHAPES[k]!,
+          ),
+        );
+        optimizer.step(new Map(gradients.map((gradient, k) => [`p${k}`, gradient])), { learningRate: 0.01 });
+      });
+      await runPending();
+      if (step > 0) expect(tf.memory().numTensors).toBe(before);
+      before = tf.memory().numTensors;
+    }
+    const { tensors } = await optimizer.exportState();
+    const values = [...parameters.values()].map((parameter) => [...parameter.dataSync()]);
+    optimizer.dispose();
+    tf.dispose([...parameters.values()]);
+    return [...values, ...Object.values(tensors).map((moment) => [...moment])];
+  };
+  expect(await run('sequential')).toEqual(await run('separate'));
+});
