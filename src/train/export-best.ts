@@ -3,13 +3,14 @@ import { CheckpointError } from '../core/index.ts';
 import { type RunFolder, type TrainingImages, writeTrainingImages } from '../formats/index.ts';
 import {
   baseFingerprint,
-  disposeParameters,
+  copyModel,
+  disposeAdapter,
   loadAdapter,
-  loadModel,
   loadModelFormat,
+  type ModelFormat,
   type Parameters,
+  type SaveOptions,
   saveModel,
-  type VisionLanguageModel,
 } from '../model/index.ts';
 import { MODEL_FOLDER } from './checkpointing.ts';
 import type { StageResult } from './stage.ts';
@@ -25,19 +26,24 @@ export async function exportBest(
   if (newest === null) throw new CheckpointError(`${folder} holds no whole checkpoint`);
   const step = run.best?.step ?? newest.step;
   const source = join(folder, 'checkpoints', `step-${String(step).padStart(8, '0')}`, MODEL_FOLDER);
-  const model = await whatIsSaved(source);
   const output = join(folder, MODEL_FOLDER);
   await writeTrainingImages(output, seen);
-  await saveModel(model, output, { dtype: 'F32', metadata: { ...metadata, step: String(step) } });
-  disposeParameters(model.parameters);
+  const options = { dtype: 'F32', metadata: { ...metadata, step: String(step) } } as const;
+  const format = await loadModelFormat(source);
+  if (format.base === undefined) await copyModel(source, output, options);
+  else await copyAdapter({ ...format, base: format.base }, output, options);
   return { model: output, step, ...(run.best === null ? {} : { validation: run.best.value }) };
 }
 
-/** A model; of an adapter the adapter alone, since its base would take memory to be left as it is. */
-async function whatIsSaved(folder: string): Promise<VisionLanguageModel> {
-  const format = await loadModelFormat(folder);
-  if (format.base === undefined) return loadModel(folder);
+/** The adapter alone: its base would take memory to be left as it is. */
+async function copyAdapter(
+  format: ModelFormat & { base: string },
+  output: string,
+  options: SaveOptions,
+): Promise<void> {
+  const adapter = await loadAdapter(format.folder, format.config, await baseFingerprint(format.base));
   const parameters: Parameters = new Map();
-  parameters.adapter = await loadAdapter(folder, format.config, await baseFingerprint(format.base));
-  return { ...format, parameters };
+  parameters.adapter = adapter;
+  await saveModel({ ...format, parameters }, output, options);
+  disposeAdapter(adapter);
 }

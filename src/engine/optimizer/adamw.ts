@@ -169,7 +169,7 @@ export class AdamW {
     this.#step--;
   }
 
-  /** A copy of count and moments, the same for both layouts. */
+  /** Count and moments, the same for all layouts. The arrays are not copies: read them, before the next step. */
   async exportState(): Promise<OptimizerState> {
     const tensors: Record<string, Float32Array> = {};
     for (const slot of this.#slots) {
@@ -180,7 +180,7 @@ export class AdamW {
         const whole = await moment.data<'float32'>();
         let offset = 0;
         for (const { name, size } of slot.members) {
-          tensors[`${name}.${suffix}`] = whole.slice(offset, offset + size);
+          tensors[`${name}.${suffix}`] = whole.subarray(offset, offset + size);
           offset += size;
         }
       }
