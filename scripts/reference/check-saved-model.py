@@ -16,21 +16,35 @@ from pathlib import Path
 import numpy as np
 import torch
 from PIL import Image
-from transformers import AutoTokenizer, Qwen2_5_VLForConditionalGeneration
+from transformers import (
+    AutoConfig,
+    AutoTokenizer,
+    Qwen2_5_VLForConditionalGeneration,
+    Qwen2ForCausalLM,
+    Qwen2VLForConditionalGeneration,
+)
 from transformers.models.qwen2_vl import Qwen2VLImageProcessorPil
+
+FAMILIES = {
+    "qwen2_5_vl": Qwen2_5_VLForConditionalGeneration,
+    "qwen2_vl": Qwen2VLForConditionalGeneration,
+    "qwen2": Qwen2ForCausalLM,
+}
 
 
 def main() -> int:
     folder = Path(sys.argv[1])
     said = json.loads((folder / "q-ponder.json").read_text())
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    processor = Qwen2VLImageProcessorPil.from_pretrained(folder)
-    model, info = Qwen2_5_VLForConditionalGeneration.from_pretrained(
+    kind = AutoConfig.from_pretrained(folder).model_type
+    sees = kind != "qwen2"
+    processor = Qwen2VLImageProcessorPil.from_pretrained(folder) if sees else None
+    model, info = FAMILIES[kind].from_pretrained(
         folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True
     )
     model.eval()
     problems = [f"{key}: {value}" for key, value in info.items() if value]
-    pad = model.config.image_token_id
+    pad = model.config.image_token_id if sees else None
     for number, conversation in enumerate(said["conversations"]):
         text = tokenizer.apply_chat_template(conversation["messages"], tokenize=False, add_generation_prompt=True)
         pictures = [Image.open(folder / name) for name in conversation["pictures"]]
@@ -49,7 +63,7 @@ def main() -> int:
         inputs = {
             "input_ids": tokens,
             "attention_mask": torch.ones_like(tokens),
-            "mm_token_type_ids": (tokens == pad).int(),
+            **({"mm_token_type_ids": (tokens == pad).int()} if sees else {}),
             **seen,
         }
         with torch.no_grad():

@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from PIL import Image
-from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
+from transformers import AutoConfig, AutoModelForCausalLM, Qwen2_5_VLForConditionalGeneration
 from transformers.models.qwen2_vl import Qwen2VLImageProcessorPil
 
 
@@ -26,7 +26,9 @@ def rounded(values: torch.Tensor) -> list[float]:
 
 
 def load(folder: Path):
-    model = Qwen2_5_VLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager")
+    alone = AutoConfig.from_pretrained(folder).model_type == "qwen2"
+    family = AutoModelForCausalLM if alone else Qwen2_5_VLForConditionalGeneration
+    model = family.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager")
     return model.eval()
 
 

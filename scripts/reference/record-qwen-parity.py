@@ -1,4 +1,5 @@
-"""Records what transformers computes for small random Qwen2.5-VL models, for test/model/qwen-parity-models.test.ts.
+"""Records what transformers computes for small random models of the families that are read (Qwen2.5-VL, Qwen2-VL and
+the language model Qwen2.5 alone), for test/model/qwen-parity-models.test.ts.
 
     pip install torch transformers pillow
     python scripts/reference/record-qwen-parity.py test/model/fixtures/qwen-parity
@@ -16,7 +17,14 @@ from pathlib import Path
 import numpy as np
 import torch
 from PIL import Image
-from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
+from transformers import (
+    Qwen2_5_VLConfig,
+    Qwen2_5_VLForConditionalGeneration,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen2VLConfig,
+    Qwen2VLForConditionalGeneration,
+)
 from transformers.models.qwen2_vl import Qwen2VLImageProcessorPil
 
 END_OF_TEXT, TURN_END, IMAGE, VIDEO, VISION_START, VISION_END, VOCABULARY = 56, 57, 60, 61, 62, 63, 64
@@ -25,6 +33,12 @@ BANNED = [58, 59, IMAGE, VIDEO, VISION_START, VISION_END]
 NEW_TOKENS = 24
 GRADIENT_SAMPLES = 400
 
+FAMILIES = {
+    "qwen2_5_vl": (Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration),
+    "qwen2_vl": (Qwen2VLConfig, Qwen2VLForConditionalGeneration),
+    "qwen2": (Qwen2Config, Qwen2ForCausalLM),
+}
+
 
 def text(hidden, layers, heads, shared, section, tied, **more):
     return {
@@ -32,7 +46,7 @@ def text(hidden, layers, heads, shared, section, tied, **more):
         "num_hidden_layers": layers,
         "num_attention_heads": heads,
         "num_key_value_heads": shared,
-        "rope_scaling": {"type": "mrope", "mrope_section": section},
+        **({} if section is None else {"rope_scaling": {"type": "mrope", "mrope_section": section}}),
         "tie_word_embeddings": tied,
         "intermediate_size": 40,
         "rms_norm_eps": 1e-6,
@@ -52,6 +66,19 @@ def vision(hidden, depth, heads, patch, window, full):
         "temporal_patch_size": 2,
         "window_size": window,
         "fullatt_block_indexes": full,
+    }
+
+
+def plain_vision(width, depth, heads, patch, ratio):
+    """The tower of Qwen2-VL, whose `hidden_size` is the width of the language model."""
+    return {
+        "depth": depth,
+        "embed_dim": width,
+        "num_heads": heads,
+        "mlp_ratio": ratio,
+        "patch_size": patch,
+        "spatial_merge_size": 2,
+        "temporal_patch_size": 2,
     }
 
 
@@ -110,6 +137,59 @@ MODELS = {
             [44, 45, ("image", 1), ("image", 2), 46, "answer", 47, TURN_END],
         ],
     },
+    # A picture that is almost the mean colour: its patches are so small that the epsilon of the tower's norm counts.
+    "faint-picture": {
+        "text": text(16, 1, 2, 1, [1, 1, 2], True),
+        "vision": vision(16, 2, 2, 4, 8, [1]),
+        "images": [(24, 16, "faint")],
+        "sequences": [[40, ("image", 0), 41, "answer", 42, 43, TURN_END]],
+    },
+    # Qwen2-VL: odd merged grids, two pictures in one prompt, a faint one, and a prompt of text alone.
+    "qwen2-vl": {
+        "type": "qwen2_vl",
+        "text": text(32, 2, 4, 2, [1, 1, 2], False),
+        "vision": plain_vision(24, 3, 3, 4, 2),
+        "images": [(24, 40), (40, 8), (24, 40, "faint")],
+        "sequences": [
+            [5, 6, ("image", 0), 7, 8, 9, 10, "answer", 11, 12, 13, TURN_END],
+            [14, ("image", 1), 15, ("image", 2), 16, "answer", 17, TURN_END],
+            [18, 19, 20, 21, "answer", 22, 23, 24, 25, 26, TURN_END],
+        ],
+    },
+    # The released ratio and patch size, a tied head.
+    "qwen2-vl-tied": {
+        "type": "qwen2_vl",
+        "text": text(24, 2, 3, 1, [2, 1, 1], True),
+        "vision": plain_vision(16, 2, 2, 14, 4),
+        "images": [(84, 140)],
+        "sequences": [
+            [30, ("image", 0), 31, "answer", 32, 33, 34, TURN_END],
+            [35, 36, "answer", 39, TURN_END],
+        ],
+    },
+    # The language model alone: ordinary rotary positions, a head of its own, few key heads.
+    "qwen2": {
+        "type": "qwen2",
+        "text": text(32, 3, 4, 2, None, False),
+        "vision": None,
+        "images": [],
+        "sequences": [
+            [1, 2, 3, "answer", 4, 5, TURN_END],
+            [6, "answer", 7, TURN_END],
+            [8, 9, 10, 11, 12, 13, 14, 15, 16, 17, "answer", 18, 19, 20, 21, TURN_END],
+        ],
+    },
+    # A tied head, other constants, ids of the pictures' tokens as any other.
+    "qwen2-tied": {
+        "type": "qwen2",
+        "text": text(48, 2, 6, 1, None, True, rope_theta=10000.0, rms_norm_eps=1e-5),
+        "vision": None,
+        "images": [],
+        "sequences": [
+            [IMAGE, 2, VISION_START, IMAGE, IMAGE, 3, "answer", 4, 5, TURN_END],
+            [6, VIDEO, "answer", 7, 8, TURN_END],
+        ],
+    },
 }
 
 
@@ -135,8 +215,13 @@ def released(name: str) -> str:
     return name.replace("model.visual.", "visual.").replace("model.language_model.", "model.")
 
 
-def picture(model: str, index: int, height: int, width: int) -> Image.Image:
-    values = numbers(f"{model} image {index}", height * width * 3) + 128
+# Close to the mean that the processor takes off.
+MEAN_COLOUR = [123, 117, 104]
+
+
+def picture(model: str, index: int, height: int, width: int, faint: str = "") -> Image.Image:
+    values = numbers(f"{model} image {index}", height * width * 3)
+    values = np.tile(MEAN_COLOUR, height * width) + (values & 1) if faint else values + 128
     return Image.fromarray(values.astype(np.uint8).reshape(height, width, 3))
 
 
@@ -144,23 +229,36 @@ def packed(values: torch.Tensor) -> str:
     return base64.b64encode(values.detach().float().contiguous().numpy().astype("<f4").tobytes()).decode()
 
 
-def record(name: str, spec: dict) -> dict:
-    config = {
-        "architectures": ["Qwen2_5_VLForConditionalGeneration"],
-        "model_type": "qwen2_5_vl",
+def configuration(kind: str, spec: dict) -> dict:
+    common = {
+        "architectures": [FAMILIES[kind][1].__name__],
+        "model_type": kind,
         "max_position_embeddings": 512,
         "vocab_size": VOCABULARY,
         "bos_token_id": END_OF_TEXT,
         "eos_token_id": TURN_END,
         "pad_token_id": END_OF_TEXT,
+    }
+    if kind == "qwen2":
+        return {**common, **spec["text"]}
+    width = "out_hidden_size" if kind == "qwen2_5_vl" else "hidden_size"
+    return {
+        **common,
         "vision_start_token_id": VISION_START,
         "vision_end_token_id": VISION_END,
         "image_token_id": IMAGE,
         "video_token_id": VIDEO,
         **spec["text"],
-        "vision_config": {**spec["vision"], "out_hidden_size": spec["text"]["hidden_size"]},
+        "vision_config": {**spec["vision"], width: spec["text"]["hidden_size"]},
     }
-    patch = spec["vision"]["patch_size"]
+
+
+def record(name: str, spec: dict) -> dict:
+    kind = spec.get("type", "qwen2_5_vl")
+    sees = spec["vision"] is not None
+    config = configuration(kind, spec)
+    config_class, model_class = FAMILIES[kind]
+    patch = spec["vision"]["patch_size"] if sees else 4
     processor_config = {
         "patch_size": patch,
         "temporal_patch_size": 2,
@@ -170,17 +268,17 @@ def record(name: str, spec: dict) -> dict:
         "image_mean": [0.48145466, 0.4578275, 0.40821073],
         "image_std": [0.26862954, 0.26130258, 0.27577711],
     }
-    library_config = Qwen2_5_VLConfig(**json.loads(json.dumps(config)))
+    library_config = config_class(**json.loads(json.dumps(config)))
     library_config._attn_implementation = "eager"
-    model = Qwen2_5_VLForConditionalGeneration(library_config).float().eval()
+    model = model_class(library_config).float().eval()
     with torch.no_grad():
         for full_name, parameter in model.named_parameters():
             parameter.copy_(weight(released(full_name), tuple(parameter.shape)))
 
     processor = Qwen2VLImageProcessorPil(**processor_config)
     pixels, grids = [], []
-    for index, (height, width) in enumerate(spec["images"]):
-        processed = processor([picture(name, index, height, width)], return_tensors="pt")
+    for index, size in enumerate(spec["images"]):
+        processed = processor([picture(name, index, *size)], return_tensors="pt")
         pixels.append(processed["pixel_values"])
         grids.append(processed["image_grid_thw"])
 
@@ -212,18 +310,28 @@ def record(name: str, spec: dict) -> dict:
             "image_grid_thw": torch.cat([grids[i] for i in used]),
         }
     kinds = (ids == IMAGE).int()
-    output = model(input_ids=ids, attention_mask=mask, labels=labels, mm_token_type_ids=kinds, **seen)
+    where = {"mm_token_type_ids": kinds} if sees else {}
+    output = model(input_ids=ids, attention_mask=mask, labels=labels, **where, **seen)
     output.loss.backward()
     # A second time from a picture alone, so that a wrong feature is told from a wrong text model.
     with torch.no_grad():
         features = [model.model.get_image_features(p, g).pooler_output[0] for p, g in zip(pixels, grids)]
-        positions, deltas = model.model.get_rope_index(
-            ids, kinds, image_grid_thw=seen.get("image_grid_thw"), attention_mask=mask
-        )
+        if sees:
+            positions, deltas = model.model.get_rope_index(
+                ids, kinds, image_grid_thw=seen.get("image_grid_thw"), attention_mask=mask
+            )
+        else:
+            positions = torch.arange(length).expand(3, len(sequences), length)
+            deltas = torch.zeros(len(sequences))
 
-    vision_depth, layers = spec["vision"]["depth"], spec["text"]["num_hidden_layers"]
+    layers = spec["text"]["num_hidden_layers"]
+    vision_depth = spec["vision"]["depth"] if sees else 0
     wanted = [
         "visual.patch_embed.proj.weight",
+        "visual.blocks.0.norm1.bias",
+        "visual.blocks.0.mlp.fc1.weight",
+        f"visual.blocks.{vision_depth - 1}.mlp.fc2.bias",
+        "visual.merger.ln_q.bias",
         "visual.blocks.0.attn.qkv.weight",
         f"visual.blocks.{vision_depth - 1}.attn.qkv.bias",
         f"visual.blocks.{vision_depth - 1}.mlp.down_proj.weight",
@@ -264,7 +372,7 @@ def record(name: str, spec: dict) -> dict:
             made = model.generate(
                 input_ids=prompt,
                 attention_mask=torch.ones_like(prompt),
-                mm_token_type_ids=(prompt == IMAGE).int(),
+                **({"mm_token_type_ids": (prompt == IMAGE).int()} if sees else {}),
                 **own,
                 do_sample=False,
                 max_new_tokens=NEW_TOKENS,
@@ -295,8 +403,8 @@ def record(name: str, spec: dict) -> dict:
     )
     return {
         "config": config,
-        "processor": processor_config,
-        "images": [{"height": h, "width": w} for h, w in spec["images"]],
+        "processor": processor_config if sees else None,
+        "images": [{"height": h, "width": w, **({"faint": True} if f else {})} for h, w, *f in spec["images"]],
         "grids": [g[0].tolist() for g in grids],
         "sequences": [
             {

@@ -1,5 +1,5 @@
 /**
- * Saves a model again and writes beside it what it says, for scripts/reference/check-saved-model.py to compare
+ * Saves a model of any family again and writes beside it what it says, for scripts/reference/check-saved-model.py to compare
  * with the transformers library:
  *
  *     npx tsx scripts/reference/save-model.ts MODEL_FOLDER NEW_FOLDER [F32|BF16]
@@ -11,18 +11,18 @@ import { type RgbImage, Rng } from '../../src/core/index.ts';
 import { encodePng } from '../../src/data/index.ts';
 import { startEngine, tf } from '../../src/engine/index.ts';
 import {
+  type AnyModel,
   type ChatMessage,
   collate,
   forward,
   generate,
   languageHead,
-  loadModel,
+  loadAnyModel,
   neverSampledTokenIds,
   preprocess,
   promptSequence,
   type Sequence,
   saveModel,
-  type VisionLanguageModel,
 } from '../../src/model/index.ts';
 
 const NEW_TOKENS = 80;
@@ -51,16 +51,18 @@ if (source === undefined || folder === undefined || (dtype !== 'F32' && dtype !=
   throw new Error('usage: save-model.ts MODEL_FOLDER NEW_FOLDER [F32|BF16]');
 }
 await startEngine();
-await saveModel(await loadModel(source), folder, { dtype });
+await saveModel(await loadAnyModel(source), folder, { dtype });
 // Read back, so that both sides see the same rounded weights.
-const model = await loadModel(folder);
+const model = await loadAnyModel(folder);
 const said = [];
+const { processor } = model;
 for (const [index, { messages, sizes }] of CONVERSATIONS.entries()) {
+  if (processor === null && sizes.length > 0) continue;
   const pictures = sizes.map(([width, height], k) => scene(width, height, `${index} ${k}`));
   const files = pictures.map((_, k) => `picture-${index}-${k}.png`);
   for (const [k, image] of pictures.entries())
     await writeFile(join(folder, files[k]!), await encodePng(image));
-  const images = pictures.map((image) => preprocess(image, model.processor));
+  const images = pictures.map((image) => preprocess(image, processor!));
   const prompt = promptSequence(model, messages, images);
   const completions = await generate(model, [prompt], {
     maxNewTokens: NEW_TOKENS,
@@ -86,7 +88,7 @@ await writeFile(join(folder, 'q-ponder.json'), `${JSON.stringify(recorded)}\n`);
 console.log(`${folder}: ${said.length} conversations`);
 
 /** [length, vocabulary] */
-function logitsOf({ config, parameters }: VisionLanguageModel, prompt: Sequence): Float32Array {
+function logitsOf({ config, parameters }: AnyModel, prompt: Sequence): Float32Array {
   const batch = collate([prompt], config, { padTo: 1 });
   return tf.tidy(() => {
     const hidden = tf.reshape(forward({ config, parameters }, batch), [batch.length, config.text.hiddenSize]);

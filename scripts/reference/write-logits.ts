@@ -5,11 +5,11 @@
  */
 import { writeFileSync } from 'node:fs';
 import { startEngine, tf } from '../../src/engine/index.ts';
-import { collate, forward, languageHead, loadModel } from '../../src/model/index.ts';
+import { collate, forward, languageHead, loadAnyModel } from '../../src/model/index.ts';
 
 const [folder, output] = process.argv.slice(2) as [string, string];
 await startEngine();
-const model = await loadModel(folder);
+const model = await loadAnyModel(folder);
 const tokenIds = model.tokenizer.encode('The image is blurred and noisy, and the quality is poor.');
 const batch = collate(
   [{ tokenIds, roles: tokenIds.map(() => 'prompt' as const), images: [] }],

@@ -1,16 +1,18 @@
 import { join, resolve } from 'node:path';
 import { asStorageError, writeFileAtomic } from '../core/index.ts';
 import {
-  loadModel as loadBase,
-  loadModelFormat as loadBaseFormat,
+  type AnyModel,
+  type AnyModelFormat,
   type ModelFormat,
-  requireModelFolder as requireBaseFolder,
+  readModelFolder,
   type SaveOptions,
   saveModel as saveBase,
   type VisionLanguageModel,
 } from './checkpoint.ts';
 import { baseFingerprint } from './checkpoint-fingerprint.ts';
-import { readJsonFile } from './config.ts';
+import { loadWeights } from './checkpoint-load.ts';
+import { withWeights } from './checkpoint-weights.ts';
+import { noVisionTower, readJsonFile } from './config.ts';
 import { parseProcessorConfig } from './image-processor.ts';
 import {
   baseFolderOf,
@@ -19,21 +21,30 @@ import {
   requireAdapterFits,
   saveAdapter,
 } from './lora/peft-files.ts';
+import { type Parameters, styleFor } from './parameters.ts';
 
 const PROCESSOR_FILE = 'preprocessor_config.json';
 
 /** The folder that holds the weights under a model's adapter. */
 export const baseOf = ({ base, folder }: Pick<ModelFormat, 'base' | 'folder'>): string => base ?? folder;
 
-/** Everything but the weights of a Hugging Face Qwen2.5-VL folder, or of an adapter's folder (PEFT) and its base. */
-export async function loadModelFormat(folder: string): Promise<ModelFormat> {
-  if (!(await isAdapterFolder(folder))) return loadBaseFormat(folder);
+/** Everything but the weights of a Hugging Face folder of any family, or of an adapter's folder (PEFT) and its base. */
+export async function loadAnyModelFormat(folder: string): Promise<AnyModelFormat> {
+  if (!(await isAdapterFolder(folder))) return readModelFolder(folder);
   const base = await baseFolderOf(folder);
-  const format = { ...(await loadBaseFormat(base)), folder, base };
+  const format = { ...(await readModelFolder(base)), folder, base };
+  if (format.processor === null) return format;
   const own = await ownProcessor(folder);
   return own === undefined
     ? format
     : { ...format, processor: parseProcessorConfig(own, join(folder, PROCESSOR_FILE)) };
+}
+
+/** `loadAnyModelFormat` for a model that sees pictures; CheckpointError for a language model alone. */
+export async function loadModelFormat(folder: string): Promise<ModelFormat> {
+  const format = await loadAnyModelFormat(folder);
+  if (format.processor === null) throw noVisionTower(format.config, folder);
+  return format;
 }
 
 /** A stage may look at pictures in another way than the base (`views`): that is kept with the adapter. */
@@ -46,42 +57,57 @@ async function ownProcessor(folder: string): Promise<unknown> {
   }
 }
 
-/** CheckpointError unless a folder is a usable model, or an adapter that fits its base. Weights are not read. */
+/**
+ * CheckpointError unless a folder is a usable model that sees pictures, or an adapter that fits one. Weights are not
+ * read.
+ */
 export async function requireModelFolder(folder: string): Promise<void> {
-  if (!(await isAdapterFolder(folder))) return requireBaseFolder(folder);
-  const base = await baseFolderOf(folder);
-  await requireBaseFolder(base);
-  await requireAdapterFits(folder, (await loadBaseFormat(base)).config);
+  const format = await loadModelFormat(folder);
+  await withWeights(baseOf(format), format.config, async () => undefined);
+  if (format.base !== undefined) await requireAdapterFits(folder, format.config);
 }
 
 /**
- * Loads a Hugging Face Qwen2.5-VL folder, or an adapter's folder: its base, and the adapter beside the weights.
- * CheckpointError for what is neither, and for an adapter of another base.
+ * Loads a Hugging Face folder of any family, or an adapter's folder: its base, and the adapter beside the weights.
+ * F32, F16 or BF16 weights in one file or in shards; tensor by tensor, so that it takes the memory of the weights as
+ * 32-bit floats and a few megabytes. CheckpointError for what is no model, and for an adapter of another base.
  */
+export async function loadAnyModel(folder: string): Promise<AnyModel> {
+  return withParameters(await loadAnyModelFormat(folder));
+}
+
+/** `loadAnyModel` for a model that sees pictures; CheckpointError for a language model alone, before weights are read. */
 export async function loadModel(folder: string): Promise<VisionLanguageModel> {
-  if (!(await isAdapterFolder(folder))) return loadBase(folder);
-  const format = await loadModelFormat(folder);
-  const base = baseOf(format);
+  return withParameters(await loadModelFormat(folder));
+}
+
+async function withParameters<Format extends AnyModelFormat>(
+  format: Format,
+): Promise<Format & { parameters: Parameters }> {
+  const { folder, base, config } = format;
+  if (base === undefined) return { ...format, parameters: await loadWeights(folder, config) };
   // The adapter first: it is small, and says at once whether it belongs to this base.
-  const adapter = await loadAdapter(folder, format.config, await baseFingerprint(base));
-  const { parameters } = await loadBase(base);
+  const adapter = await loadAdapter(folder, config, await baseFingerprint(base));
+  const parameters = await loadWeights(base, config);
   parameters.adapter = adapter;
   return { ...format, parameters };
 }
 
 /** Writes a Hugging Face folder or, of an adapted model, the adapter alone as PEFT reads it. */
-export async function saveModel(
-  model: VisionLanguageModel,
-  folder: string,
-  options: SaveOptions = {},
-): Promise<void> {
+export async function saveModel(model: AnyModel, folder: string, options: SaveOptions = {}): Promise<void> {
   const { adapter } = model.parameters;
   if (adapter === undefined) return saveBase(model, folder, options);
   const base = baseOf(model);
-  await writeFileAtomic(join(folder, PROCESSOR_FILE), `${JSON.stringify(model.processor.source, null, 2)}\n`);
+  if (model.processor !== null) {
+    await writeFileAtomic(
+      join(folder, PROCESSOR_FILE),
+      `${JSON.stringify(model.processor.source, null, 2)}\n`,
+    );
+  }
   await saveAdapter(adapter, folder, {
     base: resolve(base),
     fingerprint: await baseFingerprint(base),
+    names: styleFor(model.config, 'new'),
     ...(options.dtype === undefined ? {} : { dtype: options.dtype }),
     metadata: options.metadata ?? {},
   });

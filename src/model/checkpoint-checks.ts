@@ -53,6 +53,33 @@ export function requireOneGeometry(
 
 const CONTROL_TOKEN = /<\|\w+\|>/g;
 
+const ONE_MODEL = 'the template, tokenizer.json and config.json must come from the same model';
+
+/** The template must run, and write only control tokens that the tokenizer knows. */
+function requireKnownTokens(text: string, tokenizer: BpeTokenizer, folder: string): void {
+  const unknown = [...new Set(text.match(CONTROL_TOKEN))].filter(
+    (token) => tokenizer.tokenId(token) === undefined,
+  );
+  if (unknown.length > 0) {
+    throw new CheckpointError(
+      `the chat template of ${folder} writes ${listNames(unknown)}, which its tokenizer.json does not know`,
+      { hint: ONE_MODEL },
+    );
+  }
+}
+
+/** The template of a language model must run, and show the text of a message. */
+export function requireTextPlace(template: ChatTemplate, tokenizer: BpeTokenizer, folder: string): void {
+  const probe = 'The score is 3.45.';
+  const text = template.render([{ role: 'user', content: probe }]);
+  requireKnownTokens(text, tokenizer, folder);
+  if (!text.includes(probe)) {
+    throw new CheckpointError(`the chat template of ${folder} does not show the text of a user's message`, {
+      hint: ONE_MODEL,
+    });
+  }
+}
+
 /** The template must run, write only control tokens that the tokenizer knows, and turn one image into one place. */
 export function requireImagePlace(
   template: ChatTemplate,
@@ -60,22 +87,13 @@ export function requireImagePlace(
   { tokens }: ModelConfig,
   folder: string,
 ): void {
-  const hint = 'the template, tokenizer.json and config.json must come from the same model';
   const text = template.render([{ role: 'user', content: [{ type: 'image' }, { type: 'text', text: 'x' }] }]);
-  const unknown = [...new Set(text.match(CONTROL_TOKEN))].filter(
-    (token) => tokenizer.tokenId(token) === undefined,
-  );
-  if (unknown.length > 0) {
-    throw new CheckpointError(
-      `the chat template of ${folder} writes ${listNames(unknown)}, which its tokenizer.json does not know`,
-      { hint },
-    );
-  }
+  requireKnownTokens(text, tokenizer, folder);
   const places = tokenizer.encode(text).filter((id) => id === tokens.imagePad).length;
   if (places !== 1) {
     throw new CheckpointError(
       `the chat template of ${folder} gives one image ${places} places (token ${tokens.imagePad}), it must be 1`,
-      { hint },
+      { hint: ONE_MODEL },
     );
   }
 }

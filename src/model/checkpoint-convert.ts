@@ -2,13 +2,12 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CheckpointError, ConfigError, type Progress, silentProgress } from '../core/index.ts';
 import type { FloatType, TensorStream } from '../formats/index.ts';
-import { loadModelFormat } from './checkpoint.ts';
+import { readModelFolder } from './checkpoint.ts';
 import { isWeightFile, otherWeights } from './checkpoint-files.ts';
 import { countNotFinite, requireTiedHead } from './checkpoint-load.ts';
 import { configFor, type FolderFile, saveWeights } from './checkpoint-save.ts';
 import { type StoredWeights, withWeights } from './checkpoint-weights.ts';
-import type { NameStyle } from './parameters.ts';
-import { sizeOf } from './parameters.ts';
+import { type NameStyle, sizeOf, styleFor } from './parameters.ts';
 
 export interface ConvertOptions {
   dtype: FloatType;
@@ -31,7 +30,7 @@ const PIECE_VALUES = 2 ** 20;
 export async function convertModel(folder: string, output: string, options: ConvertOptions): Promise<void> {
   const { dtype, progress = silentProgress } = options;
   await requireEmpty(output);
-  const { config } = await loadModelFormat(folder);
+  const { config } = await readModelFolder(folder);
   const files: FolderFile[] = [
     ['config.json', `${JSON.stringify(configFor(config, dtype), null, 2)}\n`],
     ...(await otherFiles(folder)),
@@ -53,7 +52,8 @@ export async function convertModel(folder: string, output: string, options: Conv
       }),
     );
     try {
-      await saveWeights(tensors, files, output, { ...options, metadata: weights.metadata });
+      const names = styleFor(config, options.names);
+      await saveWeights(tensors, files, output, { ...options, names, metadata: weights.metadata });
     } finally {
       progress.stop();
     }

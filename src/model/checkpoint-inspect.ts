@@ -1,18 +1,20 @@
 import { join } from 'node:path';
 import { type FloatType, readTrainingImages, SafetensorsFile } from '../formats/index.ts';
-import { baseOf, loadModelFormat } from './adapted-model.ts';
-import type { ModelFormat } from './checkpoint.ts';
+import { baseOf, loadAnyModelFormat } from './adapted-model.ts';
+import type { AnyModelFormat, ModelFormat } from './checkpoint.ts';
 import { isWeightFile, namesIn } from './checkpoint-files.ts';
 import { withWeights } from './checkpoint-weights.ts';
-import type { ModelConfig } from './config.ts';
+import { type AnyModelConfig, MODEL_FAMILIES, type TextConfig, type VisionConfig } from './config.ts';
 import { imageTokenCount } from './image-processor.ts';
 import { ADAPTER_WEIGHTS_FILE } from './lora/peft-files.ts';
 import { EMBEDDING_NAME, HEAD_NAME, parameterShapes, sizeOf } from './parameters.ts';
+import { visionTokenIds } from './sequence.ts';
 import { smartResize } from './smart-resize.ts';
 
-/** The parts whose parameters are counted; a tied head has none of its own. */
+/** The parts whose parameters are counted; a tied head has none of its own, a language model no tower and merger. */
 export const MODEL_PARTS = ['vision tower', 'merger', 'embedding', 'language model', 'head'] as const;
 export type ModelPart = (typeof MODEL_PARTS)[number];
+const VISION_PARTS: readonly ModelPart[] = ['vision tower', 'merger'];
 
 export interface StoredSize {
   /** Bytes of values in the files. */
@@ -28,26 +30,32 @@ export interface ModelInspection {
   base: string | null;
   /** Parameters of the adapter, null without one. */
   adapterParameters: number | null;
-  config: Omit<ModelConfig, 'source' | 'tokens'>;
+  /** What people call such models. */
+  family: string;
+  config: { vision: VisionConfig | null; text: TextConfig };
   parameters: number;
   parts: { part: ModelPart; parameters: number; stored: StoredSize | null }[];
   /** Null for a folder without weights, such as a preset. */
   weights: (StoredSize & { files: number }) | null;
   tokens: { vocabulary: number; special: { token: string; id: number }[]; template: string };
-  images: {
-    minPixels: number;
-    maxPixels: number;
-    /** Most tokens that one picture can take. */
-    mostTokens: number;
-    views: ModelFormat['processor']['views'];
-    examples: { width: number; height: number; shown: string; tokens: number }[];
-  };
+  /** Null for a model that reads text alone. */
+  images: ModelImages | null;
   provenance: {
     /** Strings in the header of the weights: stage, step, versions. */
     metadata: Readonly<Record<string, string>>;
     /** Null where the folder has no list of the images it was trained on. */
     trainingImages: { complete: boolean; distinct: number; stages: TrainedOn[] } | null;
   };
+}
+
+/** How a model looks at pictures. */
+export interface ModelImages {
+  minPixels: number;
+  maxPixels: number;
+  /** Most tokens that one picture can take. */
+  mostTokens: number;
+  views: ModelFormat['processor']['views'];
+  examples: { width: number; height: number; shown: string; tokens: number }[];
 }
 
 export interface TrainedOn {
@@ -59,20 +67,21 @@ export interface TrainedOn {
 
 /** Looks into a model folder, or an adapter's. Weights are not read, so it takes as long for 16 GB as for 4 MB. */
 export async function inspectModel(folder: string): Promise<ModelInspection> {
-  const format = await loadModelFormat(folder);
-  const { source: _, tokens: __, ...config } = format.config;
+  const format = await loadAnyModelFormat(folder);
+  const { vision, text, type } = format.config;
   const { parts, ...weights } = await inspectWeights(baseOf(format), format.config);
   const adapter = format.base === undefined ? null : await inspectAdapter(folder);
   return {
     folder,
     base: format.base ?? null,
     adapterParameters: adapter?.parameters ?? null,
-    config,
+    family: MODEL_FAMILIES[type],
+    config: { vision, text },
     parameters: parts.reduce((sum, { parameters }) => sum + parameters, 0),
     parts,
     weights: weights.stored,
     tokens: inspectTokens(format),
-    images: inspectImages(format),
+    images: format.processor === null ? null : inspectImages(format),
     provenance: {
       metadata: adapter?.metadata ?? weights.metadata,
       trainingImages: await inspectTrainingImages(folder),
@@ -89,18 +98,19 @@ function partOf(name: string): ModelPart {
 
 async function inspectWeights(
   folder: string,
-  config: ModelConfig,
+  config: AnyModelConfig,
 ): Promise<{
   parts: ModelInspection['parts'];
   stored: ModelInspection['weights'];
   metadata: Readonly<Record<string, string>>;
 }> {
-  const counts = new Map(MODEL_PARTS.map((part) => [part, 0]));
+  const own = MODEL_PARTS.filter((part) => config.vision !== null || !VISION_PARTS.includes(part));
+  const counts = new Map(own.map((part) => [part, 0]));
   for (const [name, shape] of parameterShapes(config)) {
     counts.set(partOf(name), counts.get(partOf(name))! + sizeOf(shape));
   }
   const partsWith = (storedOf: (part: ModelPart) => StoredSize | null): ModelInspection['parts'] =>
-    MODEL_PARTS.map((part) => ({ part, parameters: counts.get(part)!, stored: storedOf(part) }));
+    own.map((part) => ({ part, parameters: counts.get(part)!, stored: storedOf(part) }));
   if (!(await namesIn(folder)).some(isWeightFile)) {
     return { parts: partsWith(() => null), stored: null, metadata: {} };
   }
@@ -127,15 +137,18 @@ async function inspectAdapter(
   return { parameters: sizes.reduce((sum, size) => sum + size, 0), metadata: file.metadata };
 }
 
-function inspectTokens({ config, tokenizer, chatTemplate }: ModelFormat): ModelInspection['tokens'] {
-  const { imagePad, videoPad, visionStart, visionEnd, bos, pad } = config.tokens;
-  const ids = [...tokenizer.endOfSequenceIds, bos, pad, visionStart, visionEnd, imagePad, videoPad];
+function inspectTokens({ config, tokenizer, chatTemplate }: AnyModelFormat): ModelInspection['tokens'] {
+  const { bos, pad } = config.tokens;
+  const ids = [...tokenizer.endOfSequenceIds, bos, pad, ...visionTokenIds(config)];
   const distinct = [...new Set(ids.filter((id) => id !== undefined))].sort((a, b) => a - b);
   return {
     vocabulary: tokenizer.vocabularySize,
     special: distinct.map((id) => ({ token: tokenizer.decode([id], { keepSpecial: true }), id })),
     template: chatTemplate.render([
-      { role: 'user', content: [{ type: 'image' }, { type: 'text', text: 'TEXT' }] },
+      {
+        role: 'user',
+        content: config.vision === null ? 'TEXT' : [{ type: 'image' }, { type: 'text', text: 'TEXT' }],
+      },
     ]),
   };
 }
@@ -150,7 +163,7 @@ const EXAMPLE_SIZES = [
   [4000, 3000],
 ] as const;
 
-function inspectImages({ processor, config }: ModelFormat): ModelInspection['images'] {
+function inspectImages({ processor, config }: ModelFormat): ModelImages {
   const { minPixels, maxPixels, views, patchSize, mergeSize } = processor;
   const factor = patchSize * mergeSize;
   const tokensOf = (width: number, height: number): number =>

@@ -1,14 +1,14 @@
 import { CheckpointError } from '../core/index.ts';
 import type { TensorData } from '../formats/index.ts';
 import { type StoredWeights, withWeights } from './checkpoint-weights.ts';
-import type { ModelConfig } from './config.ts';
+import type { AnyModelConfig } from './config.ts';
 import { disposeParameters, EMBEDDING_NAME, type Parameters, sizeOf, variableOf } from './parameters.ts';
 
 /**
  * Reads the weights of a folder into variables, one tensor after the other. Names and shapes are checked before
  * anything is read. CheckpointError where they do not fit, or where a value is NaN or infinite.
  */
-export async function loadWeights(folder: string, config: ModelConfig): Promise<Parameters> {
+export async function loadWeights(folder: string, config: AnyModelConfig): Promise<Parameters> {
   const parameters: Parameters = new Map();
   try {
     await eachWeight(folder, config, (name, tensor) => parameters.set(name, variableOf(tensor)));
@@ -20,7 +20,7 @@ export async function loadWeights(folder: string, config: ModelConfig): Promise<
 }
 
 /** All weights of a folder as arrays, by released name. Errors as `loadWeights`. */
-export async function readWeights(folder: string, config: ModelConfig): Promise<Map<string, TensorData>> {
+export async function readWeights(folder: string, config: AnyModelConfig): Promise<Map<string, TensorData>> {
   const values = new Map<string, TensorData>();
   await eachWeight(folder, config, (name, tensor) => values.set(name, tensor));
   return values;
@@ -28,7 +28,7 @@ export async function readWeights(folder: string, config: ModelConfig): Promise<
 
 async function eachWeight(
   folder: string,
-  config: ModelConfig,
+  config: AnyModelConfig,
   take: (name: string, tensor: TensorData) => void,
 ): Promise<void> {
   await withWeights(folder, config, async (weights) => {

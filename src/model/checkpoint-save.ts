@@ -3,11 +3,11 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asStorageError, syncFolder, writeFolderAtomic } from '../core/index.ts';
 import { type FloatType, safetensorsBytes, streamFile, type TensorStream } from '../formats/index.ts';
-import type { ModelFormat, VisionLanguageModel } from './checkpoint.ts';
+import type { AnyModel, AnyModelFormat } from './checkpoint.ts';
 import { isWeightFile, WEIGHTS_INDEX } from './checkpoint-files.ts';
 import { DEFAULT_SHARD_BYTES, planShards, shardIndex } from './checkpoint-shards.ts';
-import type { ModelConfig } from './config.ts';
-import { type NameStyle, storedName } from './parameters.ts';
+import type { AnyModelConfig } from './config.ts';
+import { type NameStyle, storedName, styleFor } from './parameters.ts';
 
 export interface SaveOptions {
   /** How weights are stored, default BF16. Rounded to nearest; a value beyond the type is a CheckpointError. */
@@ -28,11 +28,7 @@ export type FolderFile = readonly [name: string, content: string | { copyOf: str
  * weights last: whatever goes wrong, a folder with weights is whole, and an older model stays until the new one is
  * complete. Other files of an existing folder are left alone.
  */
-export async function saveModel(
-  model: VisionLanguageModel,
-  folder: string,
-  options: SaveOptions = {},
-): Promise<void> {
+export async function saveModel(model: AnyModel, folder: string, options: SaveOptions = {}): Promise<void> {
   const tensors = [...model.parameters].map(
     ([name, variable]): TensorStream => ({
       name,
@@ -42,18 +38,20 @@ export async function saveModel(
       },
     }),
   );
-  await saveWeights(tensors, formatFiles(model, options.dtype ?? 'BF16'), folder, options);
+  const names = styleFor(model.config, options.names);
+  await saveWeights(tensors, formatFiles(model, options.dtype ?? 'BF16'), folder, { ...options, names });
 }
 
 /** The small files of a model folder, for weights of the given type. */
-export function formatFiles(format: ModelFormat, dtype: FloatType): FolderFile[] {
+export function formatFiles(format: AnyModelFormat, dtype: FloatType): FolderFile[] {
+  const { processor } = format;
   const files: [string, unknown][] = [
     ['config.json', configFor(format.config, dtype)],
     ['tokenizer.json', format.files.tokenizer],
     ['tokenizer_config.json', format.files.tokenizerConfig],
     // The processor of transformers looks for the template here, tokenizers in their own file.
-    ['chat_template.json', { chat_template: format.chatTemplate.text }],
-    ['preprocessor_config.json', format.processor.source],
+    ['chat_template.json', processor === null ? undefined : { chat_template: format.chatTemplate.text }],
+    ['preprocessor_config.json', processor?.source],
     ['generation_config.json', format.files.generationConfig],
   ];
   return files
@@ -64,7 +62,7 @@ export function formatFiles(format: ModelFormat, dtype: FloatType): FolderFile[]
 const TORCH_TYPES: Record<FloatType, string> = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' };
 
 /** The config.json as it was read, with the type of the weights, under whichever name it stood there. */
-export function configFor({ source }: ModelConfig, dtype: FloatType): Record<string, unknown> {
+export function configFor({ source }: AnyModelConfig, dtype: FloatType): Record<string, unknown> {
   const type = TORCH_TYPES[dtype];
   const changed: Record<string, unknown> = { ...source };
   if (!('dtype' in source)) changed.torch_dtype = type;

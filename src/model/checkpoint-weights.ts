@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { CheckpointError, listNames } from '../core/index.ts';
 import { type FloatType, SafetensorsFile, type TensorData } from '../formats/index.ts';
 import { findWeights, WEIGHTS_INDEX } from './checkpoint-files.ts';
-import type { ModelConfig } from './config.ts';
+import type { AnyModelConfig } from './config.ts';
 import { canonicalName, checkParameters, EMBEDDING_NAME, HEAD_NAME, parameterShapes } from './parameters.ts';
 
 /** A tensor of an open checkpoint. */
@@ -41,7 +41,7 @@ export class StoredWeights {
   }
 
   /** CheckpointError, with all that does not fit, unless the folder holds exactly the tensors of the configuration. */
-  static async open(folder: string, config: ModelConfig): Promise<StoredWeights> {
+  static async open(folder: string, config: AnyModelConfig): Promise<StoredWeights> {
     const { names, index } = await findWeights(folder);
     const files: SafetensorsFile[] = [];
     try {
@@ -94,7 +94,7 @@ export class StoredWeights {
 /** Opens the weights for the time of one piece of work. */
 export async function withWeights<T>(
   folder: string,
-  config: ModelConfig,
+  config: AnyModelConfig,
   work: (weights: StoredWeights) => Promise<T>,
 ): Promise<T> {
   const weights = await StoredWeights.open(folder, config);

@@ -3,11 +3,20 @@ import { join } from 'node:path';
 import { asStorageError, CheckpointError } from '../core/index.ts';
 import type { TensorData } from '../formats/index.ts';
 import { ChatTemplate } from './chat-template.ts';
-import { requireImagePlace, requireModelFiles, requireOneGeometry } from './checkpoint-checks.ts';
+import {
+  requireImagePlace,
+  requireModelFiles,
+  requireOneGeometry,
+  requireTextPlace,
+} from './checkpoint-checks.ts';
 import { namesIn } from './checkpoint-files.ts';
-import { loadWeights } from './checkpoint-load.ts';
-import { withWeights } from './checkpoint-weights.ts';
-import { type ModelConfig, parseModelConfig, readJsonFile } from './config.ts';
+import {
+  type AnyModelConfig,
+  type ModelConfig,
+  parseAnyModelConfig,
+  readJsonFile,
+  type TextModelConfig,
+} from './config.ts';
 import { type ImageProcessorConfig, parseProcessorConfig } from './image-processor.ts';
 import { loadParameters, type Parameters } from './parameters.ts';
 import { BpeTokenizer } from './tokenizer.ts';
@@ -21,11 +30,8 @@ interface FolderFiles {
   generationConfig: unknown;
 }
 
-/** A model folder without its weights: all that prompts, images and parameter shapes need. */
-export interface ModelFormat {
-  config: ModelConfig;
+interface CommonFormat {
   tokenizer: BpeTokenizer;
-  processor: ImageProcessorConfig;
   chatTemplate: ChatTemplate;
   folder: string;
   /** Where the weights under an adapter come from; absent in a model of its own. */
@@ -33,29 +39,48 @@ export interface ModelFormat {
   files: FolderFiles;
 }
 
+/** A model folder without its weights: all that prompts, images and parameter shapes need. */
+export interface ModelFormat extends CommonFormat {
+  config: ModelConfig;
+  processor: ImageProcessorConfig;
+}
+
+/** The same of a language model without a vision tower. */
+export interface TextModelFormat extends CommonFormat {
+  config: TextModelConfig;
+  processor: null;
+}
+
+/** `processor` tells the two apart. */
+export type AnyModelFormat = ModelFormat | TextModelFormat;
+
 export interface VisionLanguageModel extends ModelFormat {
   parameters: Parameters;
 }
 
-/** Reads everything but the weights of a Hugging Face Qwen2.5-VL folder. */
-export async function loadModelFormat(folder: string): Promise<ModelFormat> {
+export interface TextModel extends TextModelFormat {
+  parameters: Parameters;
+}
+
+export type AnyModel = VisionLanguageModel | TextModel;
+
+/** Reads everything but the weights of a Hugging Face folder of any family; adapters are not looked for. */
+export async function readModelFolder(folder: string): Promise<AnyModelFormat> {
   const path = (name: string) => join(folder, name);
   const names = await namesIn(folder);
   requireModelFiles(folder, names);
-  const config = parseModelConfig(await readJsonFile(path('config.json')), path('config.json'));
+  const config = parseAnyModelConfig(await readJsonFile(path('config.json')), path('config.json'));
   const tokenizer = await readJsonFile(path('tokenizer.json'));
   const tokenizerConfig = await readJsonObject(path('tokenizer_config.json'));
-  const [processorFile, processorJson] = await readProcessor(folder, names);
+  const looks = await readLooks(config, folder, names);
   const template = await readChatTemplate(folder, names, tokenizerConfig);
-  const processor = parseProcessorConfig(processorJson, path(processorFile));
-  requireOneGeometry(config, processor, path(processorFile));
   const bpe = new BpeTokenizer(tokenizer, tokenizerConfig, config, path('tokenizer.json'));
   const chatTemplate = new ChatTemplate(template, `the chat template of ${folder}`);
-  requireImagePlace(chatTemplate, bpe, config, folder);
+  if (config.vision === null) requireTextPlace(chatTemplate, bpe, folder);
+  else requireImagePlace(chatTemplate, bpe, config, folder);
   return {
-    config,
+    ...looks,
     tokenizer: bpe,
-    processor,
     chatTemplate,
     folder,
     files: {
@@ -66,6 +91,19 @@ export async function loadModelFormat(folder: string): Promise<ModelFormat> {
         : undefined,
     },
   };
+}
+
+/** How a model looks at pictures, beside the configuration that it must fit; a language model has no such files. */
+async function readLooks(
+  config: AnyModelConfig,
+  folder: string,
+  names: readonly string[],
+): Promise<Pick<ModelFormat, 'config' | 'processor'> | Pick<TextModelFormat, 'config' | 'processor'>> {
+  if (config.vision === null) return { config, processor: null };
+  const [file, json] = await readProcessor(folder, names);
+  const processor = parseProcessorConfig(json, join(folder, file));
+  requireOneGeometry(config, processor, join(folder, file));
+  return { config, processor };
 }
 
 /** Newer transformers keep the settings for images inside those of the whole processor; they go first, as there. */
@@ -116,25 +154,10 @@ async function readJsonObject(path: string): Promise<Record<string, unknown>> {
   throw new CheckpointError(`${path} must hold a JSON object, got ${JSON.stringify(json)?.slice(0, 40)}`);
 }
 
-/** CheckpointError unless a folder is a usable model with weights, which are not read. Quick. */
-export async function requireModelFolder(folder: string): Promise<void> {
-  const { config } = await loadModelFormat(folder);
-  await withWeights(folder, config, async () => undefined);
-}
-
-/**
- * Loads a Hugging Face Qwen2.5-VL folder: F32, F16 or BF16 weights in one file or in shards. Tensor by tensor, so
- * that it takes the memory of the weights as 32-bit floats and a few megabytes.
- */
-export async function loadModel(folder: string): Promise<VisionLanguageModel> {
-  const format = await loadModelFormat(folder);
-  return { ...format, parameters: await loadWeights(folder, format.config) };
-}
-
 /** A model of this format with the given values, for example `initialValues`. */
-export function createModel(
-  format: ModelFormat,
+export function createModel<Format extends AnyModelFormat>(
+  format: Format,
   values: ReadonlyMap<string, TensorData>,
-): VisionLanguageModel {
+): Format & { parameters: Parameters } {
   return { ...format, parameters: loadParameters(format.config, values, 'the initial values') };
 }

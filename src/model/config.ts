@@ -1,6 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { asStorageError, CheckpointError } from '../core/index.ts';
+import { configConflicts } from './config-conflicts.ts';
+import {
+  plainVisionSchema,
+  textSchema,
+  textTopSchema,
+  visionTopSchema,
+  windowedVisionSchema,
+} from './config-schema.ts';
 
 export interface VisionConfig {
   depth: number;
@@ -13,11 +21,15 @@ export interface VisionConfig {
   temporalPatchSize: number;
   /** The merger joins spatialMergeSize x spatialMergeSize patches to one image token. */
   spatialMergeSize: number;
-  /** Side of an attention window in pixels. */
+  /** Side of an attention window in pixels; infinite in a tower without windows. */
   windowSize: number;
   /** Blocks that attend over the whole image; the others attend inside windows. */
   fullAttentionBlocks: number[];
   outHiddenSize: number;
+  /** RMSNorm in Qwen2.5-VL, LayerNorm in Qwen2-VL. */
+  norm: 'rms' | 'layer';
+  /** SwiGLU in Qwen2.5-VL, two linear layers around a QuickGELU in Qwen2-VL. */
+  mlp: 'swiglu' | 'quick-gelu';
 }
 
 export interface TextConfig {
@@ -30,150 +42,124 @@ export interface TextConfig {
   vocabularySize: number;
   rmsNormEpsilon: number;
   ropeTheta: number;
-  /** Rotary frequencies that turn with time, height and width; they sum to headSize / 2. */
+  /** Rotary frequencies that turn with time, height and width; they sum to headSize / 2. Text alone has one axis. */
   mropeSection: [number, number, number];
   tieWordEmbeddings: boolean;
   maxPositions: number;
 }
 
-export interface SpecialTokenIds {
+/** Tokens of every language model. */
+export interface TextTokenIds {
   bos: number | undefined;
   eos: number[];
   pad: number | undefined;
+}
+
+export interface SpecialTokenIds extends TextTokenIds {
   imagePad: number;
   videoPad: number;
   visionStart: number;
   visionEnd: number;
 }
 
-export interface ModelConfig {
-  vision: VisionConfig;
+interface CommonConfig {
   text: TextConfig;
-  tokens: SpecialTokenIds;
   /** The config.json this came from, kept so that a saved model keeps keys we do not read. */
   source: Readonly<Record<string, unknown>>;
 }
 
-const MODEL_TYPE = 'qwen2_5_vl';
+/** A model that sees pictures. */
+export interface ModelConfig extends CommonConfig {
+  type: 'qwen2_5_vl' | 'qwen2_vl';
+  vision: VisionConfig;
+  tokens: SpecialTokenIds;
+}
 
-/** Bounds far above any released model: beyond them a file is damaged, and building shapes would not end. */
-const upTo = (most: number) => z.int().min(1).max(most);
-const blocks = upTo(1024);
-const width = upTo(2 ** 18);
-const heads = upTo(4096);
-const count = upTo(2 ** 31);
-const tokenId = z.int().min(0);
+/** A language model alone: Qwen2 and Qwen2.5. */
+export interface TextModelConfig extends CommonConfig {
+  type: 'qwen2';
+  vision: null;
+  tokens: TextTokenIds;
+}
 
-const visionSchema = z.object({
-  depth: blocks.default(32),
-  // The library's class default (3584) is not the value of any released tower, so it must be stated.
-  hidden_size: width,
-  in_channels: z.literal(3).optional(),
-  in_chans: z.literal(3).optional(),
-  num_heads: heads.default(16),
-  intermediate_size: width.default(3420),
-  patch_size: upTo(256).default(14),
-  temporal_patch_size: upTo(16).default(2),
-  spatial_merge_size: upTo(16).default(2),
-  window_size: upTo(2 ** 16).default(112),
-  fullatt_block_indexes: z.array(z.int().min(0)).default([7, 15, 23, 31]),
-  out_hidden_size: width.default(3584),
-  hidden_act: z.literal('silu').default('silu'),
-});
+/** `vision` tells the two apart. */
+export type AnyModelConfig = ModelConfig | TextModelConfig;
+export type ModelType = AnyModelConfig['type'];
 
-/** Scaled kinds (yarn, linear, dynamic) turn positions otherwise: read as if unscaled they would be wrong. */
-const ropeType = z.enum(['default', 'mrope']).optional();
-const ropeSchema = z.object({
-  type: ropeType,
-  rope_type: ropeType,
-  mrope_section: z.tuple([width, width, width]).optional(),
-  rope_theta: z.number().positive().optional(),
-});
+/** The families by the `model_type` of their config.json, as people call them. */
+export const MODEL_FAMILIES: Readonly<Record<ModelType, string>> = {
+  qwen2_5_vl: 'Qwen2.5-VL',
+  qwen2_vl: 'Qwen2-VL',
+  qwen2: 'Qwen2.5, text alone',
+};
 
-const textSchema = z.object({
-  hidden_size: width,
-  num_hidden_layers: blocks,
-  num_attention_heads: heads,
-  num_key_value_heads: heads.nullish(),
-  head_dim: width.nullish(),
-  intermediate_size: width,
-  vocab_size: upTo(2 ** 24),
-  rms_norm_eps: z.number().positive().max(1).default(1e-5),
-  rope_theta: z.number().positive().optional(),
-  rope_scaling: ropeSchema.nullish(),
-  rope_parameters: ropeSchema.nullish(),
-  max_position_embeddings: count.default(32_768),
-  hidden_act: z.literal('silu').default('silu'),
-  use_sliding_window: z.literal(false).default(false),
-});
-
-const topSchema = z.object({
-  image_token_id: tokenId.default(151_655),
-  video_token_id: tokenId.default(151_656),
-  vision_start_token_id: tokenId.default(151_652),
-  vision_end_token_id: tokenId.nullish(),
-  bos_token_id: tokenId.nullish(),
-  eos_token_id: z.union([tokenId, z.array(tokenId).min(1)]).nullish(),
-  pad_token_id: tokenId.nullish(),
-  tie_word_embeddings: z.boolean().default(false),
-});
+/** Values of keys that a file leaves out: the class defaults of transformers. */
+const TEXT_DEFAULTS: Readonly<Record<ModelType, { rmsNormEpsilon: number; ropeTheta: number }>> = {
+  qwen2_5_vl: { rmsNormEpsilon: 1e-5, ropeTheta: 1_000_000 },
+  qwen2_vl: { rmsNormEpsilon: 1e-5, ropeTheta: 1_000_000 },
+  qwen2: { rmsNormEpsilon: 1e-6, ropeTheta: 10_000 },
+};
 
 /** Keys that the top of a nested configuration may leave to its text settings. */
 const TEXT_KEYS_OF_TOP = ['bos_token_id', 'eos_token_id', 'pad_token_id'] as const;
 
-/**
- * Reads a Qwen2.5-VL config.json in either layout: text settings at the top (as released) or under
- * `text_config` (newer transformers). All problems are reported in one CheckpointError.
- */
-export function parseModelConfig(json: unknown, origin = 'config.json'): ModelConfig {
-  const problems: string[] = [];
-  const check = <S extends z.ZodType>(schema: S, value: unknown, at: string): z.infer<S> | undefined => {
+/** What is wrong with a configuration, collected so that all of it can be said at once. */
+class ConfigReader {
+  readonly problems: string[] = [];
+
+  check<S extends z.ZodType>(schema: S, value: unknown, at: string): z.infer<S> | undefined {
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
     for (const issue of parsed.error.issues) {
-      problems.push(`${[at, ...issue.path].filter((part) => part !== '').join('.')}: ${issue.message}`);
+      this.problems.push(`${[at, ...issue.path].filter((part) => part !== '').join('.')}: ${issue.message}`);
     }
     return undefined;
-  };
-  const source = requireArchitecture(json, origin);
-  const nested = isObject(source.text_config) ? source.text_config : undefined;
-  const top = check(topSchema, withTextKeys(source, nested), '');
-  const vision = check(visionSchema, source.vision_config, 'vision_config');
-  const text = check(textSchema, nested ?? source, nested === undefined ? '' : 'text_config');
-  if (top === undefined || vision === undefined || text === undefined) throw badConfig(origin, problems);
+  }
+}
 
+/**
+ * Reads the config.json of a model of any family. The text settings of a vision-language model may be at the top (as
+ * released) or under `text_config` (newer transformers). All problems are reported in one CheckpointError.
+ */
+export function parseAnyModelConfig(json: unknown, origin = 'config.json'): AnyModelConfig {
+  const { type, source } = requireArchitecture(json, origin);
+  const config =
+    type === 'qwen2' ? readTextModel(source, origin) : readVisionLanguageModel(type, source, origin);
+  const conflicts = configConflicts(config);
+  if (conflicts.length > 0) throw badConfig(origin, type, conflicts);
+  return config;
+}
+
+/** `parseAnyModelConfig` for a model that sees pictures; CheckpointError for a language model alone. */
+export function parseModelConfig(json: unknown, origin = 'config.json'): ModelConfig {
+  const config = parseAnyModelConfig(json, origin);
+  if (config.vision === null) throw noVisionTower(config, origin);
+  return config;
+}
+
+/** One sentence for a language model where pictures will be shown. */
+export const noVisionTower = ({ type }: TextModelConfig, origin: string): CheckpointError =>
+  new CheckpointError(
+    `${origin} holds a language model ("${type}") without a vision tower: a model that sees pictures was expected`,
+    { hint: 'give a folder of Qwen2.5-VL or Qwen2-VL, or of a model trained from one' },
+  );
+
+function readVisionLanguageModel(type: ModelConfig['type'], source: JsonObject, origin: string): ModelConfig {
+  const nested = isObject(source.text_config) ? source.text_config : undefined;
+  const reader = new ConfigReader();
+  const top = reader.check(visionTopSchema, withTextKeys(source, nested), '');
+  const visionSchema = type === 'qwen2_5_vl' ? windowedVisionSchema : plainVisionSchema;
+  const vision = reader.check(visionSchema, source.vision_config, 'vision_config');
+  const text = reader.check(textSchema, nested ?? source, nested === undefined ? '' : 'text_config');
+  if (top === undefined || vision === undefined || text === undefined)
+    throw badConfig(origin, type, reader.problems);
   const rope = text.rope_scaling ?? text.rope_parameters;
-  const config: ModelConfig = {
-    vision: {
-      depth: vision.depth,
-      hiddenSize: vision.hidden_size,
-      heads: vision.num_heads,
-      intermediateSize: vision.intermediate_size,
-      patchSize: vision.patch_size,
-      temporalPatchSize: vision.temporal_patch_size,
-      spatialMergeSize: vision.spatial_merge_size,
-      windowSize: vision.window_size,
-      fullAttentionBlocks: vision.fullatt_block_indexes,
-      outHiddenSize: vision.out_hidden_size,
-    },
-    text: {
-      hiddenSize: text.hidden_size,
-      layers: text.num_hidden_layers,
-      heads: text.num_attention_heads,
-      keyValueHeads: text.num_key_value_heads ?? text.num_attention_heads,
-      headSize: text.head_dim ?? text.hidden_size / text.num_attention_heads,
-      intermediateSize: text.intermediate_size,
-      vocabularySize: text.vocab_size,
-      rmsNormEpsilon: text.rms_norm_eps,
-      ropeTheta: text.rope_theta ?? rope?.rope_theta ?? 1_000_000,
-      mropeSection: rope?.mrope_section ?? [16, 24, 24],
-      tieWordEmbeddings: top.tie_word_embeddings,
-      maxPositions: text.max_position_embeddings,
-    },
+  return {
+    type,
+    vision,
+    text: textConfig(type, text, top.tie_word_embeddings, rope?.mrope_section ?? [16, 24, 24]),
     tokens: {
-      bos: top.bos_token_id ?? undefined,
-      eos: [top.eos_token_id ?? []].flat(),
-      pad: top.pad_token_id ?? undefined,
+      ...endTokens(top),
       imagePad: top.image_token_id,
       videoPad: top.video_token_id,
       visionStart: top.vision_start_token_id,
@@ -181,24 +167,68 @@ export function parseModelConfig(json: unknown, origin = 'config.json'): ModelCo
     },
     source,
   };
-  const conflicts = crossChecks(config);
-  if (conflicts.length > 0) throw badConfig(origin, conflicts);
-  return config;
 }
+
+function readTextModel(source: JsonObject, origin: string): TextModelConfig {
+  const reader = new ConfigReader();
+  const top = reader.check(textTopSchema, source, '');
+  const text = reader.check(textSchema, source, '');
+  if (top === undefined || text === undefined) throw badConfig(origin, 'qwen2', reader.problems);
+  const headSize = text.head_dim ?? text.hidden_size / text.num_attention_heads;
+  return {
+    type: 'qwen2',
+    vision: null,
+    // Ordinary rotary positions are multimodal ones whose frequencies all turn with one axis.
+    text: textConfig('qwen2', text, top.tie_word_embeddings, [headSize / 2, 0, 0]),
+    tokens: endTokens(top),
+    source,
+  };
+}
+
+function textConfig(
+  type: ModelType,
+  text: z.infer<typeof textSchema>,
+  tieWordEmbeddings: boolean,
+  mropeSection: TextConfig['mropeSection'],
+): TextConfig {
+  const rope = text.rope_scaling ?? text.rope_parameters;
+  const defaults = TEXT_DEFAULTS[type];
+  return {
+    hiddenSize: text.hidden_size,
+    layers: text.num_hidden_layers,
+    heads: text.num_attention_heads,
+    keyValueHeads: text.num_key_value_heads ?? text.num_attention_heads,
+    headSize: text.head_dim ?? text.hidden_size / text.num_attention_heads,
+    intermediateSize: text.intermediate_size,
+    vocabularySize: text.vocab_size,
+    rmsNormEpsilon: text.rms_norm_eps ?? defaults.rmsNormEpsilon,
+    ropeTheta: text.rope_theta ?? rope?.rope_theta ?? defaults.ropeTheta,
+    mropeSection,
+    tieWordEmbeddings,
+    maxPositions: text.max_position_embeddings,
+  };
+}
+
+const endTokens = (top: z.infer<typeof textTopSchema>): TextTokenIds => ({
+  bos: top.bos_token_id ?? undefined,
+  eos: [top.eos_token_id ?? []].flat(),
+  pad: top.pad_token_id ?? undefined,
+});
 
 type JsonObject = Record<string, unknown>;
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** CheckpointError, in one sentence, for what is no Qwen2.5-VL at all: its keys would all be wrong. */
-function requireArchitecture(json: unknown, origin: string): JsonObject {
+/** CheckpointError, in one sentence, for what is of no family that is read: its keys would all be wrong. */
+function requireArchitecture(json: unknown, origin: string): { type: ModelType; source: JsonObject } {
   const source = isObject(json) ? json : {};
-  const type = source.model_type;
-  if (type !== MODEL_TYPE) {
+  const { model_type: type } = source;
+  if (typeof type !== 'string' || !Object.hasOwn(MODEL_FAMILIES, type)) {
     const got = typeof type === 'string' ? `describes a model of type "${type}"` : 'names no model_type';
-    throw new CheckpointError(`${origin} ${got}, readable is Qwen2.5-VL ("${MODEL_TYPE}") alone`, {
-      hint: 'give a folder of Qwen2.5-VL, or of a model trained from it',
+    const families = Object.entries(MODEL_FAMILIES).map(([name, family]) => `${family} ("${name}")`);
+    throw new CheckpointError(`${origin} ${got}, readable are ${families.join('; ')}`, {
+      hint: 'give a folder of one of these, or of a model trained from one',
     });
   }
   const quantized = source.quantization_config;
@@ -209,7 +239,7 @@ function requireArchitecture(json: unknown, origin: string): JsonObject {
       { hint: 'give the model as it was released, before quantisation' },
     );
   }
-  return source;
+  return { type: type as ModelType, source };
 }
 
 /** The top of the configuration, with what it leaves to its text settings. A tied head may be declared in either. */
@@ -223,6 +253,10 @@ function withTextKeys(source: JsonObject, text: JsonObject | undefined): JsonObj
 
 export async function readModelConfig(path: string): Promise<ModelConfig> {
   return parseModelConfig(await readJsonFile(path), path);
+}
+
+export async function readAnyModelConfig(path: string): Promise<AnyModelConfig> {
+  return parseAnyModelConfig(await readJsonFile(path), path);
 }
 
 /**
@@ -256,35 +290,8 @@ export function asMissing(error: unknown, path: string): CheckpointError | undef
   );
 }
 
-function crossChecks({ vision, text, tokens }: ModelConfig): string[] {
-  const problems: string[] = [];
-  const require = (holds: boolean, problem: string) => {
-    if (!holds) problems.push(problem);
-  };
-  require(vision.hiddenSize % vision.heads ===
-    0, `vision hidden_size ${vision.hiddenSize} is not a multiple of num_heads ${vision.heads}`);
-  require((vision.hiddenSize / vision.heads) % 4 ===
-    0, 'the vision head size must be a multiple of 4 (two axes of rotated pairs)');
-  require(Number.isInteger(text.headSize) &&
-    text.headSize % 2 === 0, `the text head size ${text.headSize} must be an even whole number`);
-  require(text.heads % text.keyValueHeads ===
-    0, `num_attention_heads ${text.heads} is not a multiple of num_key_value_heads ${text.keyValueHeads}`);
-  const sections = text.mropeSection.reduce((sum, n) => sum + n, 0);
-  require(sections * 2 ===
-    text.headSize, `mrope_section sums to ${sections}, it must be half the head size ${text.headSize}`);
-  require(vision.outHiddenSize ===
-    text.hiddenSize, `out_hidden_size ${vision.outHiddenSize} differs from the text hidden_size ${text.hiddenSize}`);
-  require(vision.windowSize % (vision.patchSize * vision.spatialMergeSize) ===
-    0, `window_size ${vision.windowSize} is not a multiple of patch_size x spatial_merge_size`);
-  const ids = [tokens.imagePad, tokens.videoPad, tokens.visionStart, tokens.visionEnd, ...tokens.eos];
-  require(ids.every(
-    (id) => id < text.vocabularySize,
-  ), `a special token id is outside the vocabulary of ${text.vocabularySize}`);
-  return problems;
-}
-
-const badConfig = (origin: string, problems: string[]): CheckpointError =>
+const badConfig = (origin: string, type: ModelType, problems: string[]): CheckpointError =>
   new CheckpointError(
-    `${origin} is not a usable Qwen2.5-VL configuration:\n${problems.map((p) => `  ${p}`).join('\n')}`,
-    { hint: 'compare it with models/qwen2.5-vl-mini/config.json' },
+    `${origin} is not a usable configuration of ${MODEL_FAMILIES[type]}:\n${problems.map((p) => `  ${p}`).join('\n')}`,
+    type === 'qwen2' ? {} : { hint: 'compare it with models/qwen2.5-vl-mini/config.json' },
   );

@@ -1,14 +1,15 @@
 import { tf } from '../engine/index.ts';
 import type { Checkpointing } from './checkpointing.ts';
-import type { ModelConfig } from './config.ts';
+import type { AnyModelConfig } from './config.ts';
 import type { Parameters } from './parameters.ts';
 import type { Batch, ImageGroup } from './sequence.ts';
 import { type Attend, causalAttention, embed, languageForward } from './text.ts';
+import { requireNoPictures } from './text-only.ts';
 import { visionForward } from './vision.ts';
 
 /** The numeric part of a model. */
 export interface Network {
-  config: ModelConfig;
+  config: AnyModelConfig;
   parameters: Parameters;
 }
 
@@ -19,10 +20,15 @@ export function encodeImages(
   checkpointing?: Checkpointing,
 ): tf.Tensor2D | undefined {
   const { parameters, config } = network;
+  const { vision } = config;
+  if (vision === null) {
+    requireNoPictures(groups.reduce((sum, { count }) => sum + count, 0));
+    return undefined;
+  }
   const encoded = groups.map(({ plan, count, patches }) => {
     const rowLength = patches.length / (count * plan.patches);
     const input = tf.tensor2d(patches, [count * plan.patches, rowLength]);
-    const tokens = visionForward(parameters, config.vision, plan, input, checkpointing);
+    const tokens = visionForward(parameters, vision, plan, input, checkpointing);
     return tf.reshape(tokens, [count * plan.tokens, config.text.hiddenSize]) as tf.Tensor2D;
   });
   if (encoded.length === 0) return undefined;

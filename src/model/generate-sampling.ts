@@ -1,6 +1,6 @@
 import { ConfigError, type Tokenizer } from '../core/index.ts';
 import { tf } from '../engine/index.ts';
-import type { ModelConfig } from './config.ts';
+import type { AnyModelConfig } from './config.ts';
 import { samplingLogits } from './log-probabilities.ts';
 import { visionTokenIds } from './sequence.ts';
 
@@ -88,7 +88,7 @@ const specialIds = new WeakMap<Tokenizer, readonly number[]>();
  * Tokens that generation never draws: those that stand for pictures, special tokens other than the end of
  * sequence, and ids beyond the tokenizer. Give the same to `responseLogProbabilities`.
  */
-export function neverSampledTokenIds(config: ModelConfig, tokenizer: Tokenizer): number[] {
+export function neverSampledTokenIds(config: AnyModelConfig, tokenizer: Tokenizer): number[] {
   let special = specialIds.get(tokenizer);
   if (special === undefined) {
     special = Array.from({ length: tokenizer.vocabularySize }, (_, id) => id).filter(

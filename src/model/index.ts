@@ -1,6 +1,8 @@
 // Of the names that checkpoint.ts has too, these are the room's: they know adapters.
 export {
   baseOf,
+  loadAnyModel,
+  loadAnyModelFormat,
   loadModel,
   loadModelFormat,
   requireModelFolder,
@@ -10,6 +12,7 @@ export * from './bicubic.ts';
 export * from './chat-template.ts';
 export * from './checkpoint.ts';
 export * from './checkpoint-convert.ts';
+export * from './checkpoint-copy.ts';
 export { baseFingerprint } from './checkpoint-fingerprint.ts';
 export * from './checkpoint-inspect.ts';
 export { readWeights } from './checkpoint-load.ts';
@@ -36,6 +39,7 @@ export * from './prompt.ts';
 export * from './sequence.ts';
 export * from './smart-resize.ts';
 export * from './text.ts';
+export * from './text-only.ts';
 export * from './tokenizer.ts';
 export * from './user-text.ts';
 export * from './views.ts';

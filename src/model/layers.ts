@@ -21,11 +21,30 @@ export function rmsNorm(parameters: Parameters, name: string, x: tf.Tensor2D, ep
   return fusedRmsNorm(x, parameter(parameters, `${name}.weight`) as tf.Tensor1D, epsilon);
 }
 
-/** down(silu(gate(x)) * up(x)), the gated MLP of both towers (Shazeer 2020). */
+/** (x - mean(x)) / sqrt(var(x) + epsilon) * gain + shift over the last axis (Ba, Kiros & Hinton 2016). */
+export function layerNorm(
+  parameters: Parameters,
+  name: string,
+  x: tf.Tensor2D,
+  epsilon: number,
+): tf.Tensor2D {
+  const centred = tf.sub(x, tf.mean(x, -1, true));
+  const scale = tf.rsqrt(tf.add(tf.mean(tf.square(centred), -1, true), epsilon));
+  const gained = tf.mul(tf.mul(centred, scale), parameter(parameters, `${name}.weight`));
+  return tf.add(gained, parameter(parameters, `${name}.bias`));
+}
+
+/** down(silu(gate(x)) * up(x)), the gated MLP of both towers of Qwen2.5-VL (Shazeer 2020). */
 export function swiGlu(parameters: Parameters, name: string, x: tf.Tensor2D): tf.Tensor2D {
   const gate = linear(parameters, `${name}.gate_proj`, x);
   const up = linear(parameters, `${name}.up_proj`, x);
   return linear(parameters, `${name}.down_proj`, tf.mul(tf.mul(gate, tf.sigmoid(gate)), up));
+}
+
+/** fc2(u sigmoid(1.702 u)) with u = fc1(x), the MLP of Qwen2-VL's tower: GELU in its sigmoid form (Hendrycks & Gimpel 2016). */
+export function quickGelu(parameters: Parameters, name: string, x: tf.Tensor2D): tf.Tensor2D {
+  const inner = linear(parameters, `${name}.fc1`, x);
+  return linear(parameters, `${name}.fc2`, tf.mul(inner, tf.sigmoid(tf.mul(inner, 1.702))));
 }
 
 /** Rotary tables with cos and sin of full head size; the first half of sin carries a minus sign. */

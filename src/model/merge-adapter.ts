@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { CheckpointError, type Progress, silentProgress } from '../core/index.ts';
 import { readTrainingImages, type TensorStream, TRAINING_IMAGES_FILE } from '../formats/index.ts';
-import { baseOf, loadModelFormat } from './adapted-model.ts';
+import { baseOf, loadAnyModelFormat } from './adapted-model.ts';
 import { requireEmpty } from './checkpoint-convert.ts';
 import { baseFingerprint } from './checkpoint-fingerprint.ts';
 import { countNotFinite, notFinite } from './checkpoint-load.ts';
@@ -10,6 +10,7 @@ import { type StoredWeights, withWeights } from './checkpoint-weights.ts';
 import { mergedWeight } from './lora/merge.ts';
 import { type AdapterMatrices, isAdapterFolder, readAdapter } from './lora/peft-files.ts';
 import { loraScaling } from './lora/settings.ts';
+import { styleFor } from './parameters.ts';
 
 export interface MergeOptions extends SaveOptions {
   progress?: Progress;
@@ -34,7 +35,7 @@ export async function mergeAdapter(
     });
   }
   await requireEmpty(output);
-  const format = await loadModelFormat(folder);
+  const format = await loadAnyModelFormat(folder);
   const base = baseOf(format);
   const matrices = await readAdapter(folder, format.config, await baseFingerprint(base));
   const files: FolderFile[] = [...formatFiles(format, dtype)];
@@ -57,7 +58,8 @@ export async function mergeAdapter(
     );
     const metadata = { ...weights.metadata, ...matrices.metadata, ...options.metadata };
     try {
-      await saveWeights(tensors, files, output, { ...options, dtype, metadata });
+      const names = styleFor(format.config, options.names);
+      await saveWeights(tensors, files, output, { ...options, dtype, names, metadata });
     } finally {
       progress.stop();
     }

@@ -1,10 +1,10 @@
 import { CheckpointError, type Rng } from '../core/index.ts';
 import { tf } from '../engine/index.ts';
 import type { TensorData } from '../formats/index.ts';
-import type { ModelConfig } from './config.ts';
+import type { AnyModelConfig, TextConfig, VisionConfig } from './config.ts';
 import { type Adapter, disposeAdapter } from './lora/adapter.ts';
 
-/** All weights of a model by their Hugging Face names, as in the released Qwen2.5-VL checkpoints. */
+/** All weights of a model by their Hugging Face names, as in the released checkpoints. */
 export interface Parameters extends Map<string, tf.Variable> {
   /** Low-rank matrices beside the linear layers, where the model is adapted. */
   adapter?: Adapter | undefined;
@@ -15,13 +15,27 @@ export const EMBEDDING_NAME = 'model.embed_tokens.weight';
 export const HEAD_NAME = 'lm_head.weight';
 
 /** Names and shapes of every tensor the configuration asks for, in a fixed order. Linear weights are [out, in]. */
-export function parameterShapes(config: ModelConfig): Map<string, number[]> {
-  const shapes = new Map<string, number[]>();
-  const linear = (name: string, output: number, input: number, bias: boolean) => {
-    shapes.set(`${name}.weight`, [output, input]);
-    if (bias) shapes.set(`${name}.bias`, [output]);
+export function parameterShapes(config: AnyModelConfig): Map<string, number[]> {
+  const shapes: Shapes = new Map();
+  if (config.vision !== null) addVisionShapes(shapes, config.vision);
+  addLanguageShapes(shapes, config.text);
+  return shapes;
+}
+
+type Shapes = Map<string, number[]>;
+
+function addLinear(shapes: Shapes, name: string, output: number, input: number, bias: boolean): void {
+  shapes.set(`${name}.weight`, [output, input]);
+  if (bias) shapes.set(`${name}.bias`, [output]);
+}
+
+function addVisionShapes(shapes: Shapes, v: VisionConfig): void {
+  const linear = (name: string, output: number, input: number) =>
+    addLinear(shapes, name, output, input, true);
+  const norm = (name: string) => {
+    shapes.set(`${name}.weight`, [v.hiddenSize]);
+    if (v.norm === 'layer') shapes.set(`${name}.bias`, [v.hiddenSize]);
   };
-  const { vision: v, text: t } = config;
   shapes.set('visual.patch_embed.proj.weight', [
     v.hiddenSize,
     3,
@@ -31,19 +45,29 @@ export function parameterShapes(config: ModelConfig): Map<string, number[]> {
   ]);
   for (let i = 0; i < v.depth; i++) {
     const block = `visual.blocks.${i}`;
-    shapes.set(`${block}.norm1.weight`, [v.hiddenSize]);
-    shapes.set(`${block}.norm2.weight`, [v.hiddenSize]);
-    linear(`${block}.attn.qkv`, 3 * v.hiddenSize, v.hiddenSize, true);
-    linear(`${block}.attn.proj`, v.hiddenSize, v.hiddenSize, true);
-    linear(`${block}.mlp.gate_proj`, v.intermediateSize, v.hiddenSize, true);
-    linear(`${block}.mlp.up_proj`, v.intermediateSize, v.hiddenSize, true);
-    linear(`${block}.mlp.down_proj`, v.hiddenSize, v.intermediateSize, true);
+    norm(`${block}.norm1`);
+    norm(`${block}.norm2`);
+    linear(`${block}.attn.qkv`, 3 * v.hiddenSize, v.hiddenSize);
+    linear(`${block}.attn.proj`, v.hiddenSize, v.hiddenSize);
+    const { into, out } = VISION_MLP_LAYERS[v.mlp];
+    for (const name of into) linear(`${block}.mlp.${name}`, v.intermediateSize, v.hiddenSize);
+    linear(`${block}.mlp.${out}`, v.hiddenSize, v.intermediateSize);
   }
   const merged = v.hiddenSize * v.spatialMergeSize ** 2;
-  shapes.set('visual.merger.ln_q.weight', [v.hiddenSize]);
-  linear('visual.merger.mlp.0', merged, merged, true);
-  linear('visual.merger.mlp.2', v.outHiddenSize, merged, true);
+  norm('visual.merger.ln_q');
+  linear('visual.merger.mlp.0', merged, merged);
+  linear('visual.merger.mlp.2', v.outHiddenSize, merged);
+}
 
+/** The linear layers of a vision block's MLP by their last names. */
+const VISION_MLP_LAYERS: Readonly<Record<VisionConfig['mlp'], { into: readonly string[]; out: string }>> = {
+  swiglu: { into: ['gate_proj', 'up_proj'], out: 'down_proj' },
+  'quick-gelu': { into: ['fc1'], out: 'fc2' },
+};
+
+function addLanguageShapes(shapes: Shapes, t: TextConfig): void {
+  const linear = (name: string, output: number, input: number, bias: boolean) =>
+    addLinear(shapes, name, output, input, bias);
   shapes.set(EMBEDDING_NAME, [t.vocabularySize, t.hiddenSize]);
   for (let i = 0; i < t.layers; i++) {
     const layer = `model.layers.${i}`;
@@ -59,7 +83,6 @@ export function parameterShapes(config: ModelConfig): Map<string, number[]> {
   }
   shapes.set('model.norm.weight', [t.hiddenSize]);
   if (!t.tieWordEmbeddings) linear('lm_head', t.vocabularySize, t.hiddenSize, false);
-  return shapes;
 }
 
 /** Who names tensors how: the released checkpoints, or transformers from 4.52 on in memory. */
@@ -74,6 +97,10 @@ export function canonicalName(name: string): string {
   return inner.replace(/^model\.lm_head\./, 'lm_head.');
 }
 
+/** The style that a model's tensors are named in where one is asked for: a language model alone has kept its names. */
+export const styleFor = ({ vision }: AnyModelConfig, style: NameStyle = 'released'): NameStyle =>
+  vision === null ? 'released' : style;
+
 /** The name of a parameter in a file of the given style; the inverse of `canonicalName`. */
 export function storedName(name: string, style: NameStyle): string {
   if (style === 'released') return name;
@@ -84,7 +111,7 @@ const EMBEDDING_STD = 0.5;
 const HEAD_STD = 0.02;
 /** Standard deviation of the initial logits of a tied head; see `initialValues`. */
 const TIED_LOGIT_STD = 0.25;
-const RESIDUAL_OUTPUT = /\.(attn\.proj|self_attn\.o_proj|mlp\.down_proj)\.weight$/;
+const RESIDUAL_OUTPUT = /\.(attn\.proj|self_attn\.o_proj|mlp\.(down_proj|fc2))\.weight$/;
 
 /**
  * Initial weights for training from scratch, for models too small to inherit Qwen's. Linear weights are
@@ -96,7 +123,7 @@ const RESIDUAL_OUTPUT = /\.(attn\.proj|self_attn\.o_proj|mlp\.down_proj)\.weight
  * blocks write at order one). So the embeddings keep their size and the gain of the final norm, which only
  * the head sees, starts at the value that gives logits of std 0.25.
  */
-export function initialValues(config: ModelConfig, rng: Rng): Map<string, TensorData> {
+export function initialValues(config: AnyModelConfig, rng: Rng): Map<string, TensorData> {
   const { tieWordEmbeddings, hiddenSize } = config.text;
   const values = new Map<string, TensorData>();
   for (const [name, shape] of parameterShapes(config)) {
@@ -127,7 +154,7 @@ function initialStd(name: string, shape: readonly number[]): number {
  * other; all differences are listed in one CheckpointError.
  */
 export function loadParameters(
-  config: ModelConfig,
+  config: AnyModelConfig,
   values: ReadonlyMap<string, TensorData>,
   origin = 'the checkpoint',
 ): Parameters {
@@ -143,7 +170,7 @@ export const variableOf = ({ shape, data }: TensorData): tf.Variable =>
 
 /** CheckpointError unless the names and shapes are exactly those of the configuration. */
 export function checkParameters(
-  config: ModelConfig,
+  config: AnyModelConfig,
   found: ReadonlyMap<string, { shape: readonly number[] }>,
   origin: string,
 ): void {

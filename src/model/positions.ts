@@ -1,7 +1,8 @@
 import { InputError } from '../core/index.ts';
-import type { ModelConfig, TextConfig } from './config.ts';
+import type { AnyModelConfig, TextConfig } from './config.ts';
 import type { Grid } from './image-processor.ts';
 import type { Rotary } from './layers.ts';
+import { requireNoPictures } from './text-only.ts';
 
 export interface SequencePositions {
   /** [3, length]: time, height and width position of each token. */
@@ -15,15 +16,20 @@ export interface SequencePositions {
  * that starts at p has time p, height p + row and width p + column over its merged grid, and the text after it
  * continues one past the largest position used.
  *
+ * In a language model without a vision tower every token is text: the axes agree, and InputError for a grid.
  * InputError unless the image-pad tokens form exactly one run per image, of the length its grid asks for.
  */
 export function multimodalPositions(
   tokenIds: readonly number[],
   grids: readonly Grid[],
-  config: ModelConfig,
+  config: AnyModelConfig,
 ): SequencePositions {
-  const merge = config.vision.spatialMergeSize;
   const length = tokenIds.length;
+  if (config.vision === null) {
+    requireNoPictures(grids.length);
+    return { positions: Int32Array.from({ length: 3 * length }, (_, i) => i % length), ropeDelta: 0 };
+  }
+  const merge = config.vision.spatialMergeSize;
   const positions = new Int32Array(3 * length);
   let next = 0;
   let image = 0;

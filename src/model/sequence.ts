@@ -1,7 +1,8 @@
 import { InputError, type TokenRole } from '../core/index.ts';
-import type { ModelConfig } from './config.ts';
+import type { AnyModelConfig } from './config.ts';
 import type { ProcessedImage } from './image-processor.ts';
 import { multimodalPositions, rotaryTables } from './positions.ts';
+import { requireNoPictures } from './text-only.ts';
 import { stackPatches, type VisionPlan, visionPlan } from './vision-plan.ts';
 
 /** A tokenised conversation: image-pad tokens are expanded already, one run for each entry of `images`. */
@@ -64,7 +65,7 @@ const ACTIONS_PER_SEQUENCE_STEP = 8;
 /** Makes a batch of sequences. InputError for an image-pad mismatch, an empty or an over-long sequence. */
 export function collate(
   sequences: readonly Sequence[],
-  config: ModelConfig,
+  config: AnyModelConfig,
   options: CollateOptions = {},
 ): Batch {
   const { padTo = 16, maxLength = config.text.maxPositions } = options;
@@ -87,13 +88,7 @@ export function collate(
     const own = sequence.tokenIds.length;
     tokenIds.set(sequence.tokenIds, b * length);
     inputRows.set(tokenIds.subarray(b * length, (b + 1) * length), b * length);
-    let at = 0;
-    for (const image of sequence.images) {
-      const first = config.text.vocabularySize + firstRows.get(image)!;
-      at = sequence.tokenIds.indexOf(config.tokens.imagePad, at);
-      const tokens = visionPlan(image.grid, config.vision).tokens;
-      for (let k = 0; k < tokens; k++, at++) inputRows[b * length + at] = first + k;
-    }
+    placeImages(sequence, config, firstRows, inputRows.subarray(b * length, (b + 1) * length));
     const grids = sequence.images.map((image) => image.grid);
     const placed = multimodalPositions(sequence.tokenIds, grids, config);
     ropeDeltas[b] = placed.ropeDelta;
@@ -114,7 +109,24 @@ export function collate(
   };
 }
 
-function checkSequence(sequence: Sequence, index: number, maxLength: number, config: ModelConfig): void {
+/** Writes the rows of a sequence's image embeddings over its image-pad tokens. */
+function placeImages(
+  { tokenIds, images }: Sequence,
+  config: AnyModelConfig,
+  firstRows: ReadonlyMap<ProcessedImage, number>,
+  rows: Int32Array,
+): void {
+  if (config.vision === null) return;
+  let at = 0;
+  for (const image of images) {
+    const first = config.text.vocabularySize + firstRows.get(image)!;
+    at = tokenIds.indexOf(config.tokens.imagePad, at);
+    const { tokens } = visionPlan(image.grid, config.vision);
+    for (let k = 0; k < tokens; k++, at++) rows[at] = first + k;
+  }
+}
+
+function checkSequence(sequence: Sequence, index: number, maxLength: number, config: AnyModelConfig): void {
   const { tokenIds, roles } = sequence;
   if (tokenIds.length === 0) throw new InputError(`sequence ${index} has no tokens`);
   if (roles.length !== tokenIds.length) {
@@ -141,7 +153,7 @@ function checkSequence(sequence: Sequence, index: number, maxLength: number, con
 }
 
 /** Groups distinct images by grid; rows of the image embeddings follow the groups in order. */
-export function groupImages(images: Iterable<ProcessedImage>, config: ModelConfig) {
+export function groupImages(images: Iterable<ProcessedImage>, config: AnyModelConfig) {
   const byGrid = new Map<string, ProcessedImage[]>();
   const distinct = new Set(images);
   for (const image of distinct) {
@@ -152,6 +164,10 @@ export function groupImages(images: Iterable<ProcessedImage>, config: ModelConfi
   }
   const groups: ImageGroup[] = [];
   const firstRows = new Map<ProcessedImage, number>();
+  if (config.vision === null) {
+    requireNoPictures(distinct.size);
+    return { groups, firstRows };
+  }
   let row = 0;
   for (const images of byGrid.values()) {
     const plan = visionPlan(images[0]!.grid, config.vision);
@@ -190,7 +206,8 @@ function collectActions(sequences: readonly Sequence[], length: number): ActionT
 }
 
 /** Tokens a model must never sample: they stand for pictures, or lie beyond the tokenizer. */
-export function visionTokenIds(config: ModelConfig): number[] {
+export function visionTokenIds(config: AnyModelConfig): number[] {
+  if (config.vision === null) return [];
   const { imagePad, videoPad, visionStart, visionEnd } = config.tokens;
   return [imagePad, videoPad, visionStart, visionEnd];
 }

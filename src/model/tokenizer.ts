@@ -1,7 +1,7 @@
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 import { z } from 'zod';
 import { CheckpointError, type Tokenizer } from '../core/index.ts';
-import type { ModelConfig } from './config.ts';
+import type { AnyModelConfig } from './config.ts';
 
 const tokenizerSchema = z.looseObject({
   model: z.looseObject({ type: z.literal('BPE') }),
@@ -22,7 +22,7 @@ export class BpeTokenizer implements Tokenizer {
   constructor(
     tokenizerJson: unknown,
     tokenizerConfig: unknown,
-    config: ModelConfig,
+    config: AnyModelConfig,
     origin = 'tokenizer.json',
   ) {
     const parsed = tokenizerSchema.safeParse(tokenizerJson);
@@ -90,7 +90,7 @@ export class BpeTokenizer implements Tokenizer {
   }
 
   /** A turn ends with <|im_end|>, a document with <|endoftext|>; either stops generation. */
-  #endIds(config: ModelConfig, origin: string): number[] {
+  #endIds(config: AnyModelConfig, origin: string): number[] {
     const named = ['<|im_end|>', '<|endoftext|>'].map((token) => this.tokenId(token));
     const ids = new Set([...named, ...config.tokens.eos].filter((id) => id !== undefined));
     if (ids.size === 0) throw new CheckpointError(`${origin} has no end-of-sequence token`);
@@ -109,9 +109,11 @@ const NAMED_TOKENS = [
 /** The places of pictures are found by id, in a text that the tokenizer cut: both must mean the same tokens. */
 function requireSpecialTokens(
   added: readonly { id: number; content: string }[],
-  { tokens }: ModelConfig,
+  config: AnyModelConfig,
   origin: string,
 ): void {
+  if (config.vision === null) return;
+  const { tokens } = config;
   const problems = NAMED_TOKENS.flatMap(([key, field, name]) => {
     const id = tokens[field];
     const token = added.find((one) => one.content === name);

@@ -1,15 +1,27 @@
 import { checkpointed, rotate, tf } from '../engine/index.ts';
 import type { Checkpointing } from './checkpointing.ts';
 import type { VisionConfig } from './config.ts';
-import { attention, halfTables, linear, type Rotary, rmsNorm, swiGlu } from './layers.ts';
+import {
+  attention,
+  halfTables,
+  layerNorm,
+  linear,
+  quickGelu,
+  type Rotary,
+  rmsNorm,
+  swiGlu,
+} from './layers.ts';
 import { type Parameters, parameter } from './parameters.ts';
 import type { VisionPlan } from './vision-plan.ts';
 
-/** Fixed in the architecture, not in config.json. */
-const RMS_NORM_EPSILON = 1e-6;
+/** Fixed in the architectures, not in config.json. */
+const NORM_EPSILON = 1e-6;
+
+const NORMS = { rms: rmsNorm, layer: layerNorm } as const;
+const MLPS = { swiglu: swiGlu, 'quick-gelu': quickGelu } as const;
 
 /**
- * The Qwen2.5-VL vision tower (Qwen2.5-VL technical report, section 2.1.1) on images of one grid.
+ * The vision tower of Qwen2.5-VL (technical report, section 2.1.1) or Qwen2-VL (section 2.1) on images of one grid.
  *
  * @param patches [B * N, rowLength] in plan order (`stackPatches`)
  * @returns image tokens [B, N / merge^2, outHiddenSize] in raster order
@@ -23,6 +35,7 @@ export function visionForward(
 ): tf.Tensor3D {
   const batch = patches.shape[0] / plan.patches;
   const headSize = config.hiddenSize / config.heads;
+  const [norm, mlp] = [NORMS[config.norm], MLPS[config.mlp]];
   const tables: [number, number] = [plan.patches, headSize];
   const rotary = halfTables({ cos: tf.tensor2d(plan.cos, tables), sin: tf.tensor2d(plan.sin, tables) });
   const kernel = parameter(parameters, 'visual.patch_embed.proj.weight');
@@ -34,13 +47,13 @@ export function visionForward(
     const whole = config.fullAttentionBlocks.includes(i);
     const run = (input: tf.Tensor2D, [cos, sin]: readonly tf.Tensor[]): tf.Tensor2D => {
       const turned = { cos: cos as tf.Tensor2D, sin: sin as tf.Tensor2D };
-      const normed = rmsNorm(parameters, `${name}.norm1`, input, RMS_NORM_EPSILON);
+      const normed = norm(parameters, `${name}.norm1`, input, NORM_EPSILON);
       const attended = tf.add(
         input,
         visionAttention(parameters, `${name}.attn`, config, plan, batch, normed, turned, whole),
       ) as tf.Tensor2D;
-      const second = rmsNorm(parameters, `${name}.norm2`, attended, RMS_NORM_EPSILON);
-      return tf.add(attended, swiGlu(parameters, `${name}.mlp`, second));
+      const second = norm(parameters, `${name}.norm2`, attended, NORM_EPSILON);
+      return tf.add(attended, mlp(parameters, `${name}.mlp`, second));
     };
     x = checkpointing === undefined ? run(x, uses) : checkpointed(run, x, uses, checkpointing(`${name}.`));
   }
@@ -94,7 +107,7 @@ function merge(
   x: tf.Tensor2D,
 ): tf.Tensor3D {
   const unit = config.spatialMergeSize ** 2;
-  const normed = rmsNorm(parameters, 'visual.merger.ln_q', x, RMS_NORM_EPSILON);
+  const normed = NORMS[config.norm](parameters, 'visual.merger.ln_q', x, NORM_EPSILON);
   const units = tf.reshape(normed, [batch * plan.tokens, unit * config.hiddenSize]) as tf.Tensor2D;
   const hidden = gelu(linear(parameters, 'visual.merger.mlp.0', units));
   const tokens = linear(parameters, 'visual.merger.mlp.2', hidden);

@@ -96,7 +96,7 @@ export async function createScorer(options: ScorerOptions = {}): Promise<Scorer>
   const rules = inputRules(options.input);
   const engine = engineOptions(options);
   const given = options.model ?? (await defaultModel());
-  if (typeof given !== 'string' && typeof given.processor !== 'object') {
+  if (typeof given !== 'string' && (typeof given.processor !== 'object' || given.processor === null)) {
     throw new ConfigError('createScorer needs a model', {
       hint: 'give model: a checkpoint folder, or what loadModel returned',
     });

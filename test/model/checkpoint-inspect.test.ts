@@ -71,9 +71,14 @@ describe('inspectModel', () => {
     await changeJson(folder, 'preprocessor_config.json', (json) => ({ ...json, max_pixels: 12_845_056 }));
     const { images } = await inspectModel(folder);
     expect(images).toMatchObject({ minPixels: 3136, maxPixels: 12_845_056, mostTokens: 16_384, views: null });
-    expect(images.examples).toContainEqual({ width: 1024, height: 768, shown: '1036x756', tokens: 999 });
-    expect(images.examples).toContainEqual({ width: 512, height: 384, shown: '504x392', tokens: 252 });
-    expect(images.examples).toContainEqual({ width: 4000, height: 3000, shown: '4004x2996', tokens: 15_301 });
+    expect(images?.examples).toContainEqual({ width: 1024, height: 768, shown: '1036x756', tokens: 999 });
+    expect(images?.examples).toContainEqual({ width: 512, height: 384, shown: '504x392', tokens: 252 });
+    expect(images?.examples).toContainEqual({
+      width: 4000,
+      height: 3000,
+      shown: '4004x2996',
+      tokens: 15_301,
+    });
   });
 
   test('provenance: what the weights say, and how many images the model has seen', async () => {

@@ -162,7 +162,7 @@ describe('a damaged file of a model folder is a CheckpointError', () => {
     ['null', 'tokenizer.json', () => null, /not a BPE tokenizer/],
     ['null', 'tokenizer_config.json', () => null, /must hold a JSON object, got null/],
     ['a list', 'tokenizer_config.json', () => [], /must hold a JSON object/],
-    ['null', 'config.json', () => null, /names no model_type, readable is Qwen2\.5-VL/],
+    ['null', 'config.json', () => null, /names no model_type, readable are Qwen2\.5-VL/],
     ['null', 'preprocessor_config.json', () => null, /not a usable image processor/],
     [
       'a template that throws',

@@ -2,14 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import type { RgbImage, Tokenizer, TokenRole } from '../../src/core/index.ts';
 import {
+  type AnyModelConfig,
   type GeneratingModel,
   type Grid,
   type ImageProcessorConfig,
   loadParameters,
-  type ModelConfig,
   type ProcessedImage,
   parameterShapes,
-  parseModelConfig,
+  parseAnyModelConfig,
   parseProcessorConfig,
   preprocess,
   type Sequence,
@@ -21,7 +21,15 @@ export const PARITY_MODELS = [
   'text-only',
   'released-sizes',
   'full-attention',
+  'faint-picture',
+  'qwen2-vl',
+  'qwen2-vl-tied',
+  'qwen2',
+  'qwen2-tied',
 ] as const;
+
+/** Those that are recorded without a picture. */
+export const WITHOUT_PICTURES: readonly string[] = ['text-only', 'qwen2', 'qwen2-tied'];
 
 interface RecordedSequence {
   tokenIds: number[];
@@ -38,8 +46,10 @@ interface RecordedSequence {
 
 export interface ParityReference {
   config: unknown;
+  /** Null for a language model alone. */
   processor: unknown;
-  images: { height: number; width: number }[];
+  /** Faint ones are almost the processor's mean colour. */
+  images: { height: number; width: number; faint?: boolean }[];
   grids: [number, number, number][];
   sequences: RecordedSequence[];
   /** Per image, [tokens, hidden]. */
@@ -52,7 +62,7 @@ export interface ParityReference {
 export interface ParityModel {
   reference: ParityReference;
   model: GeneratingModel;
-  processor: ImageProcessorConfig;
+  processor: ImageProcessorConfig | null;
   images: ProcessedImage[];
 }
 
@@ -68,10 +78,10 @@ export const readParityReference = async (name: string): Promise<ParityReference
 /** The model of a reference on the backend that is running. */
 export async function loadParityModel(name: string): Promise<ParityModel> {
   const reference = await readParityReference(name);
-  const config = parseModelConfig(reference.config);
-  const processor = parseProcessorConfig(reference.processor);
-  const images = reference.images.map(({ height, width }, index) =>
-    preprocess(namedPicture(`${name} image ${index}`, width, height), processor),
+  const config = parseAnyModelConfig(reference.config);
+  const processor = reference.processor === null ? null : parseProcessorConfig(reference.processor);
+  const images = reference.images.map(({ height, width, faint }, index) =>
+    preprocess(namedPicture(`${name} image ${index}`, width, height, faint), processor!),
   );
   const parameters = loadParameters(config, namedWeights(config));
   return { reference, model: { config, parameters, tokenizer }, processor, images };
@@ -131,7 +141,7 @@ function namedNumbers(name: string, count: number): Int32Array {
   });
 }
 
-function namedWeights(config: ModelConfig): Map<string, { shape: number[]; data: Float32Array }> {
+function namedWeights(config: AnyModelConfig): Map<string, { shape: number[]; data: Float32Array }> {
   return new Map(
     [...parameterShapes(config)].map(([name, shape]) => {
       const gain = shape.length === 1 && name.endsWith('.weight');
@@ -143,10 +153,14 @@ function namedWeights(config: ModelConfig): Map<string, { shape: number[]; data:
   );
 }
 
-export const namedPicture = (name: string, width: number, height: number): RgbImage => ({
+const MEAN_COLOUR = [123, 117, 104];
+
+export const namedPicture = (name: string, width: number, height: number, faint = false): RgbImage => ({
   width,
   height,
-  data: Uint8Array.from(namedNumbers(name, width * height * 3), (k) => k + 128),
+  data: Uint8Array.from(namedNumbers(name, width * height * 3), (k, i) =>
+    faint ? MEAN_COLOUR[i % 3]! + (k & 1) : k + 128,
+  ),
 });
 
 /** One character per plain token; the last eight ids are special. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inspectModel, type ModelInspection } from '../../model/index.ts';
+import { inspectModel, type ModelInspection, type VisionConfig } from '../../model/index.ts';
 import type { Stage } from '../stage-command.ts';
 
 const modelInspectConfigSchema = z.strictObject({
@@ -43,9 +43,9 @@ function short(count: number): string {
 
 const bytesOf = (bytes: number): string => `${short(bytes)}B`.replace(/(\d)B/, '$1 B');
 
-function headline({ folder, base, adapterParameters, parameters, weights }: ModelInspection): string {
+function headline({ folder, family, base, adapterParameters, parameters, weights }: ModelInspection): string {
   const kind =
-    base === null ? 'Qwen2.5-VL' : `an adapter of ${short(adapterParameters ?? 0)} parameters on ${base}`;
+    base === null ? family : `an adapter of ${short(adapterParameters ?? 0)} parameters on ${base}`;
   const stored =
     weights === null
       ? 'no weights'
@@ -55,10 +55,17 @@ function headline({ folder, base, adapterParameters, parameters, weights }: Mode
 
 function configurationLines({ config: { vision: v, text: t } }: ModelInspection): string[] {
   return [
-    `  vision tower: ${v.depth} blocks of width ${v.hiddenSize}, ${v.heads} heads, inner width ${v.intermediateSize}; patches ${v.patchSize}x${v.patchSize}x${v.temporalPatchSize}, ${v.spatialMergeSize}x${v.spatialMergeSize} merged; windows of ${v.windowSize} pixels, the whole image in blocks ${v.fullAttentionBlocks.join(', ')}`,
-    `  language model: ${t.layers} layers of width ${t.hiddenSize}, ${t.heads} heads of ${t.headSize} (${t.keyValueHeads} for keys and values), inner width ${t.intermediateSize}; ${t.maxPositions} positions, rope ${t.ropeTheta} in ${t.mropeSection.join(' + ')}`,
+    ...(v === null ? [] : [towerLine(v)]),
+    `  language model: ${t.layers} layers of width ${t.hiddenSize}, ${t.heads} heads of ${t.headSize} (${t.keyValueHeads} for keys and values), inner width ${t.intermediateSize}; ${t.maxPositions} positions, rope ${t.ropeTheta}${v === null ? '' : ` in ${t.mropeSection.join(' + ')}`}`,
     `  vocabulary: ${t.vocabularySize} rows, head ${t.tieWordEmbeddings ? 'tied to the embedding' : 'of its own'}`,
   ];
+}
+
+function towerLine(v: VisionConfig): string {
+  const attention = Number.isFinite(v.windowSize)
+    ? `windows of ${v.windowSize} pixels, the whole image in blocks ${v.fullAttentionBlocks.join(', ')}`
+    : 'every block over the whole image';
+  return `  vision tower: ${v.depth} blocks of width ${v.hiddenSize}, ${v.heads} heads, inner width ${v.intermediateSize}; patches ${v.patchSize}x${v.patchSize}x${v.temporalPatchSize}, ${v.spatialMergeSize}x${v.spatialMergeSize} merged; ${attention}`;
 }
 
 function partLines({ parts, parameters }: ModelInspection): string[] {
@@ -77,6 +84,7 @@ function tokenLines({ tokens }: ModelInspection): string[] {
 }
 
 function imageLines({ images }: ModelInspection): string[] {
+  if (images === null) return ['  images: none, the model reads text alone'];
   const { views } = images;
   const limits =
     views === null

@@ -1,5 +1,5 @@
 import type { Rng } from '../../core/index.ts';
-import type { ModelConfig } from '../config.ts';
+import type { AnyModelConfig } from '../config.ts';
 import { type Adapter, type LoraPair, loraPair } from './adapter.ts';
 import type { LoraSettings } from './settings.ts';
 import { loraTargets } from './targets.ts';
@@ -8,7 +8,7 @@ import { loraTargets } from './targets.ts';
  * A new adapter that changes nothing yet: B is 0, A uniform in +-1/sqrt(in), as in Hu et al.'s own code and in PEFT
  * (Kaiming with a = sqrt(5)).
  */
-export function createAdapter(config: ModelConfig, settings: LoraSettings, rng: Rng): Adapter {
+export function createAdapter(config: AnyModelConfig, settings: LoraSettings, rng: Rng): Adapter {
   const { rank, alpha, rsLora, dropout } = settings;
   const pairs = new Map<string, LoraPair>();
   for (const [layer, { output, input }] of loraTargets(config, settings)) {

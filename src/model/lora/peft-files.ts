@@ -2,8 +2,8 @@ import { stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { asStorageError, CheckpointError, writeFileAtomic } from '../../core/index.ts';
 import { type FloatType, SafetensorsFile, type TensorData, writeSafetensors } from '../../formats/index.ts';
-import type { ModelConfig } from '../config.ts';
-import { canonicalName, parameterShapes } from '../parameters.ts';
+import type { AnyModelConfig } from '../config.ts';
+import { canonicalName, type NameStyle, parameterShapes, storedName } from '../parameters.ts';
 import { type Adapter, adapterParameters, type LoraPair, loraPair } from './adapter.ts';
 import { ADAPTER_CONFIG_FILE, type PeftConfig, peftConfigOf, readPeftConfig } from './peft-config.ts';
 
@@ -45,14 +45,11 @@ export async function baseFolderOf(folder: string): Promise<string> {
   });
 }
 
-/** The name of a layer in PEFT's files: as in a model of transformers from 4.52 on. */
-const peftName = (layer: string): string =>
-  layer.startsWith('visual.') ? `model.${layer}` : layer.replace(/^model\./, 'model.language_model.');
-
 /**
  * Writes an adapter as PEFT reads it: adapter_config.json and adapter_model.safetensors, the weights last.
  *
  * @param base what base_model_name_or_path shall say
+ * @param names of the layers; PEFT knows those of transformers from 4.52 on (default, see `styleFor`)
  */
 export async function saveAdapter(
   adapter: Adapter,
@@ -60,11 +57,13 @@ export async function saveAdapter(
   {
     base,
     fingerprint,
+    names = 'new',
     dtype = 'F32',
     metadata = {},
   }: {
     base: string;
     fingerprint: string;
+    names?: NameStyle;
     dtype?: FloatType;
     metadata?: Readonly<Record<string, string>>;
   },
@@ -72,7 +71,7 @@ export async function saveAdapter(
   const tensors = new Map<string, TensorData>();
   for (const [name, variable] of adapterParameters(adapter)) {
     const data = Float32Array.from(await variable.data<'float32'>());
-    tensors.set(`base_model.model.${peftName(name)}`, { shape: variable.shape, data });
+    tensors.set(`base_model.model.${storedName(name, names)}`, { shape: variable.shape, data });
   }
   const config = `${JSON.stringify(peftConfigOf(adapter, base), null, 2)}\n`;
   await writeFileAtomic(join(folder, ADAPTER_CONFIG_FILE), config);
@@ -85,7 +84,7 @@ export async function saveAdapter(
 const ENTRY = /^base_model\.model\.(.+)\.lora_(A|B)(?:\.default)?\.weight$/;
 
 /** CheckpointError unless the folder's adapter fits a model of this configuration. Its numbers are not read. */
-export async function requireAdapterFits(folder: string, config: ModelConfig): Promise<void> {
+export async function requireAdapterFits(folder: string, config: AnyModelConfig): Promise<void> {
   const settings = await readPeftConfig(folder);
   const path = join(folder, ADAPTER_WEIGHTS_FILE);
   const file = await SafetensorsFile.open(path);
@@ -112,7 +111,7 @@ export interface AdapterMatrices extends PeftConfig {
  */
 export async function readAdapter(
   folder: string,
-  config: ModelConfig,
+  config: AnyModelConfig,
   fingerprint: string,
 ): Promise<AdapterMatrices> {
   const settings = await readPeftConfig(folder);
@@ -141,7 +140,7 @@ export async function readAdapter(
 /** `readAdapter`, as variables beside a model's parameters. */
 export async function loadAdapter(
   folder: string,
-  config: ModelConfig,
+  config: AnyModelConfig,
   fingerprint: string,
 ): Promise<Adapter> {
   const { rank, alpha, rsLora, dropout, pairs } = await readAdapter(folder, config, fingerprint);
@@ -180,7 +179,7 @@ interface PairedLayer {
 function pairedLayers(
   file: SafetensorsFile,
   { rank }: PeftConfig,
-  config: ModelConfig,
+  config: AnyModelConfig,
   path: string,
 ): Map<string, PairedLayer> {
   const found = new Map<string, { A?: string; B?: string }>();

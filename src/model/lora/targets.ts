@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../config.ts';
+import type { AnyModelConfig } from '../config.ts';
 import { parameterShapes } from '../parameters.ts';
 import type { LoraSettings } from './settings.ts';
 
@@ -8,7 +8,7 @@ export interface LoraTarget {
   input: number;
 }
 
-const VISION_LAYER = /^visual\.blocks\.\d+\.(attn\.(qkv|proj)|mlp\.(gate_proj|up_proj|down_proj))$/;
+const VISION_LAYER = /^visual\.blocks\.\d+\.(attn\.(qkv|proj)|mlp\.(gate_proj|up_proj|down_proj|fc1|fc2))$/;
 const MERGER_LAYER = /^visual\.merger\.mlp\.[02]$/;
 
 /**
@@ -16,7 +16,7 @@ const MERGER_LAYER = /^visual\.merger\.mlp\.[02]$/;
  * tower's MLP carries the same last names as the language model's: it is adapted only where it is asked for.
  */
 export function loraTargets(
-  config: ModelConfig,
+  config: AnyModelConfig,
   { targets, vision, merger }: Pick<LoraSettings, 'targets' | 'vision' | 'merger'>,
 ): Map<string, LoraTarget> {
   const language = new RegExp(`^model\\.layers\\.\\d+\\.(self_attn|mlp)\\.(${targets.join('|')})$`);

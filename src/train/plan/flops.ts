@@ -25,12 +25,13 @@ export function languageFlops({ text }: Pick<ModelConfig, 'text'>, work: Languag
 /** Those of the vision tower on `images` pictures of `perImage` patches, forward. */
 export function visionFlops(vision: VisionConfig, images: number, perImage: number): number {
   const { hiddenSize: width, intermediateSize, depth, fullAttentionBlocks, spatialMergeSize } = vision;
+  const matrices = vision.mlp === 'swiglu' ? 3 : 2;
   const patches = images * perImage;
   const perWindow = Math.min(perImage, (vision.windowSize / vision.patchSize) ** 2);
   let total = 2 * patches * 3 * vision.temporalPatchSize * vision.patchSize ** 2 * width;
   for (let block = 0; block < depth; block++) {
     const seen = fullAttentionBlocks.includes(block) ? perImage : perWindow;
-    total += 2 * patches * width * (4 * width + 3 * intermediateSize) + 4 * patches * seen * width;
+    total += 2 * patches * width * (4 * width + matrices * intermediateSize) + 4 * patches * seen * width;
   }
   const merged = width * spatialMergeSize ** 2;
   return total + (2 * patches * merged * (merged + vision.outHiddenSize)) / spatialMergeSize ** 2;

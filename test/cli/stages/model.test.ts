@@ -59,7 +59,7 @@ describe('model inspect', () => {
       folder: 'adapter',
       base: 'base',
       adapterParameters: 12_300,
-      images: { ...plain.images, mostTokens: 64, views: { shortSide: 256, crop: 224, count: 5 } },
+      images: { ...plain.images!, mostTokens: 64, views: { shortSide: 256, crop: 224, count: 5 } },
       provenance: {
         metadata: {},
         trainingImages: { complete: false, distinct: 7, stages: [] },
