@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { asStorageError, writeFileAtomic } from '../core/index.ts';
+import { readTrainingImages, type TrainingImages } from '../formats/index.ts';
 import {
   type AnyModel,
   type AnyModelFormat,
@@ -12,8 +13,8 @@ import {
 import { baseFingerprint } from './checkpoint-fingerprint.ts';
 import { loadWeights } from './checkpoint-load.ts';
 import { withWeights } from './checkpoint-weights.ts';
-import { noVisionTower, readJsonFile } from './config.ts';
-import { parseProcessorConfig } from './image-processor.ts';
+import { type ModelConfig, noVisionTower, readJsonFile, readModelConfig } from './config.ts';
+import { type ImageProcessorConfig, parseProcessorConfig } from './image-processor.ts';
 import {
   baseFolderOf,
   isAdapterFolder,
@@ -48,13 +49,44 @@ export async function loadModelFormat(folder: string): Promise<ModelFormat> {
 }
 
 /** A stage may look at pictures in another way than the base (`views`): that is kept with the adapter. */
-async function ownProcessor(folder: string): Promise<unknown> {
+const ownProcessor = (folder: string): Promise<unknown> => jsonIfPresent(join(folder, PROCESSOR_FILE));
+
+async function jsonIfPresent(path: string): Promise<unknown> {
   try {
-    return await readJsonFile(join(folder, PROCESSOR_FILE));
+    return await readJsonFile(path);
   } catch (error) {
     if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return undefined;
-    throw asStorageError(error, `reading ${folder}`);
+    throw asStorageError(error, `reading ${path}`);
   }
+}
+
+/**
+ * Sizes of a model and of the pictures it sees, of a folder that may hold neither weights nor tokenizer, or of an
+ * adapter's.
+ */
+export async function readModelShape(
+  folder: string,
+): Promise<{ config: ModelConfig; processor: ImageProcessorConfig }> {
+  const adapted = await isAdapterFolder(folder);
+  const base = adapted ? await baseFolderOf(folder) : folder;
+  const config = await readModelConfig(join(base, 'config.json'));
+  const own = adapted ? await ownProcessor(folder) : undefined;
+  if (own !== undefined) return { config, processor: parseProcessorConfig(own, join(folder, PROCESSOR_FILE)) };
+  const nested = await jsonIfPresent(join(base, 'processor_config.json'));
+  const inside = (nested as { image_processor?: unknown } | null | undefined)?.image_processor;
+  const json = inside ?? (await readJsonFile(join(base, PROCESSOR_FILE)));
+  return { config, processor: parseProcessorConfig(json, base) };
+}
+
+/**
+ * The images that a model has seen: those that its folder lists. An adapter without a list of its own (PEFT writes
+ * none) has seen at least those of its base. Null where nothing is recorded.
+ */
+export async function readSeenImages(folder: string): Promise<TrainingImages | null> {
+  const own = await readTrainingImages(folder);
+  if (own !== null || !(await isAdapterFolder(folder))) return own;
+  const under = await readTrainingImages(await baseFolderOf(folder));
+  return under === null ? null : { ...under, complete: false };
 }
 
 /**

@@ -6,9 +6,10 @@ export class CompletionCollector {
   readonly #endIds: ReadonlySet<number>;
   readonly #rows: { tokenIds: number[]; logProbabilities: number[]; ended: boolean }[];
 
-  constructor(tokenizer: Tokenizer, rows: number) {
+  /** @param endIds tokens that end an answer; default the tokenizer's own */
+  constructor(tokenizer: Tokenizer, rows: number, endIds: Iterable<number> = tokenizer.endOfSequenceIds) {
     this.#tokenizer = tokenizer;
-    this.#endIds = new Set(tokenizer.endOfSequenceIds);
+    this.#endIds = new Set(endIds);
     this.#rows = Array.from({ length: rows }, () => ({ tokenIds: [], logProbabilities: [], ended: false }));
   }
 

@@ -1,4 +1,5 @@
 import { cachedAttention, type KeyValueCache, runLoop, type SharedPrefix, tf } from '../engine/index.ts';
+import { remembersTokens } from './generate-sampling.ts';
 import {
   type DecodeContext,
   decodeStep,
@@ -46,7 +47,7 @@ export function capturedDecoder(
   const prefixes = prompts.map((cache): SharedPrefix => ({ ...cache, mask }));
   const empty = (): tf.Tensor => tf.zeros([context.size, keyValueHeads, 0, headSize]);
   let state: tf.Tensor[] = [...stateTensors(start), ...prompts.flatMap(() => [empty(), empty()])];
-  const growingAxes = [-1, -1, -1, ...prompts.flatMap(() => [2, 2])];
+  const growingAxes = [...stateTensors(start).map(() => -1), ...prompts.flatMap(() => [2, 2])];
   return {
     async advance(uniforms, steps) {
       const table = new Float32Array(STEPS_PER_RUN * context.size);
@@ -88,14 +89,17 @@ function loopBody(
   inputs: tf.Tensor[],
   uniforms: tf.Tensor1D,
 ) {
-  const [tokens, finished, lengths, ...caches] = inputs as [
+  const [tokens, finished, lengths, ...rest] = inputs as [
     tf.Tensor1D,
     tf.Tensor1D,
     tf.Tensor1D,
     ...tf.Tensor4D[],
   ];
+  const remembers = remembersTokens(context.sampling);
+  const seen = remembers ? (rest[0] as tf.Tensor as tf.Tensor2D) : undefined;
+  const caches = remembers ? rest.slice(1) : rest;
   const grown: tf.Tensor4D[] = [];
-  const result = decodeStep(context, { tokens, finished, lengths }, uniforms, (layer, q, k, v) => {
+  const result = decodeStep(context, { tokens, finished, lengths, seen }, uniforms, (layer, q, k, v) => {
     const recent = { keys: caches[2 * layer]!, values: caches[2 * layer + 1]! };
     const attended = cachedAttention(q, k, v, prefixes[layer]!, recent);
     grown.push(attended.recent.keys, attended.recent.values);
@@ -103,7 +107,7 @@ function loopBody(
   });
   const { state } = result;
   return {
-    state: [state.tokens, state.finished, state.lengths, ...grown],
+    state: [...stateTensors(state), ...grown],
     emitted: [state.tokens, result.logProbabilities],
     proceed: tf.equal(tf.min(state.finished), tf.scalar(0, 'int32')),
   };

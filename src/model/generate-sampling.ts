@@ -9,21 +9,31 @@ export interface Sampling {
   temperature: number;
   /** Only the most probable tokens that together reach this probability may be drawn (Holtzman 2020); 1: all. */
   topP: number;
+  /** Only the k most probable tokens may be drawn; default all. Before top-p, as in transformers. */
+  topK?: number | undefined;
+  /**
+   * Logits of tokens that the prompt or the answer holds already are divided by this where positive and multiplied
+   * where negative (Keskar et al. 2019, arXiv 1909.05858, section 4.1, in transformers' form); default 1, none.
+   */
+  repetitionPenalty?: number | undefined;
   /** Tokens that are never drawn and have probability 0. */
   bannedTokenIds: readonly number[];
 }
+
+/** Whether a generation must know which tokens there have been. */
+export const remembersTokens = ({ repetitionPenalty = 1 }: Sampling): boolean => repetitionPenalty !== 1;
 
 export interface ChosenTokens {
   /** int32 [B] */
   tokens: tf.Tensor1D;
   /**
-   * [B] in nats, over all tokens that are not banned, at the sampling temperature (at 1 when greedy). Top-p
-   * does not enter: this is what the training forward pass computes for the token.
+   * [B] in nats, over all tokens that are not banned, at the sampling temperature (at 1 when greedy). Top-k, top-p
+   * and the repetition penalty do not enter: this is what the training forward pass computes for the token.
    */
   logProbabilities: tf.Tensor1D;
 }
 
-export function checkSampling({ temperature, topP }: Sampling): void {
+export function checkSampling({ temperature, topP, topK, repetitionPenalty = 1 }: Sampling): void {
   if (!(temperature >= 0 && temperature < Number.POSITIVE_INFINITY))
     throw new ConfigError(`temperature is ${temperature}, allowed is a finite number from 0 on`, {
       hint: '0 always takes the most probable token',
@@ -32,23 +42,42 @@ export function checkSampling({ temperature, topP }: Sampling): void {
     throw new ConfigError(`topP is ${topP}, allowed is above 0 and at most 1`, {
       hint: '1 draws from all tokens; to take the most probable one set the temperature to 0',
     });
+  if (topK !== undefined && !(Number.isInteger(topK) && topK >= 1))
+    throw new ConfigError(`topK is ${topK}, allowed is a whole number from 1 on`, {
+      hint: 'leave it out to draw from all tokens',
+    });
+  if (!(repetitionPenalty > 0 && repetitionPenalty < Number.POSITIVE_INFINITY))
+    throw new ConfigError(`repetitionPenalty is ${repetitionPenalty}, allowed is a finite number above 0`, {
+      hint: '1 is no penalty, 1.05 a usual one',
+    });
 }
 
 /**
  * Draws one token per row by inverting the cumulative distribution.
  *
  * @param logits [B, vocabulary] @param uniforms [B] in [0, 1), multiples of 2^-24
+ * @param seen [B, vocabulary], 1 for the tokens that a row holds already; for the repetition penalty
  */
-export function chooseTokens(logits: tf.Tensor2D, uniforms: tf.Tensor1D, sampling: Sampling): ChosenTokens {
-  const { temperature, topP, bannedTokenIds } = sampling;
+export function chooseTokens(
+  logits: tf.Tensor2D,
+  uniforms: tf.Tensor1D,
+  sampling: Sampling,
+  seen?: tf.Tensor2D,
+): ChosenTokens {
+  const { temperature, topP, topK, bannedTokenIds, repetitionPenalty = 1 } = sampling;
   const [batch, vocabulary] = logits.shape;
   const greedy = temperature === 0;
-  const scores = samplingLogits(logits, { temperature: greedy ? 1 : temperature, bannedTokenIds });
+  const settings = { temperature: greedy ? 1 : temperature, bannedTokenIds };
+  const scores = samplingLogits(logits, settings);
   const probabilities = tf.softmax(scores, 1);
+  const penalised =
+    seen === undefined ? scores : samplingLogits(penalise(logits, seen, repetitionPenalty), settings);
+  const masses = seen === undefined ? probabilities : tf.softmax(penalised, 1);
   let tokens: tf.Tensor1D;
-  if (greedy) tokens = tf.argMax(scores, 1) as tf.Tensor1D;
-  else if (topP === 1) tokens = drawn(probabilities, uniforms);
-  else tokens = drawnFromNucleus(probabilities, topP, uniforms);
+  if (greedy) tokens = tf.argMax(penalised, 1) as tf.Tensor1D;
+  else if (topK !== undefined && topK < vocabulary) tokens = drawnFromTop(masses, topK, topP, uniforms);
+  else if (topP === 1) tokens = drawn(masses, uniforms);
+  else tokens = drawnFromNucleus(masses, topP, uniforms);
   const chosen = tf.gather(tf.reshape(probabilities, [batch * vocabulary]), flatIndex(tokens, vocabulary));
   return { tokens, logProbabilities: tf.log(chosen) as tf.Tensor1D };
 }
@@ -74,6 +103,21 @@ function drawnFromNucleus(masses: tf.Tensor2D, topP: number, uniforms: tf.Tensor
   const nucleus = tf.mul(values, tf.cast(tf.less(before, topP), 'float32')) as tf.Tensor2D;
   const rank = drawn(nucleus, uniforms);
   return tf.gather(tf.reshape(indices, [batch * columns]), flatIndex(rank, columns)) as tf.Tensor1D;
+}
+
+/** From the k largest masses, of these from the nucleus that reaches `topP` of their sum. */
+function drawnFromTop(masses: tf.Tensor2D, k: number, topP: number, uniforms: tf.Tensor1D): tf.Tensor1D {
+  const [batch] = masses.shape;
+  const { values, indices } = tf.topk(masses, k, true);
+  const before = tf.div(tf.cumsum(values, 1, true), tf.sum(values, 1, true));
+  const kept = topP === 1 ? values : tf.mul(values, tf.cast(tf.less(before, topP), 'float32'));
+  const rank = drawn(kept as tf.Tensor2D, uniforms);
+  return tf.gather(tf.reshape(indices, [batch * k]), flatIndex(rank, k)) as tf.Tensor1D;
+}
+
+function penalise(logits: tf.Tensor2D, seen: tf.Tensor2D, penalty: number): tf.Tensor2D {
+  const lowered = tf.where(tf.less(logits, 0), tf.mul(logits, penalty), tf.div(logits, penalty));
+  return tf.where(tf.greater(seen, 0), lowered, logits) as tf.Tensor2D;
 }
 
 /** Index of [row, column] in a flattened [B, columns]. */

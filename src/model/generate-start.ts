@@ -4,7 +4,7 @@ import type { Network } from './forward.ts';
 import { capturedDecoder, type Decoder, stepwiseDecoder } from './generate-decoding.ts';
 import type { ImageFeatures } from './generate-images.ts';
 import { prefill } from './generate-prefill.ts';
-import type { Sampling } from './generate-sampling.ts';
+import { remembersTokens, type Sampling } from './generate-sampling.ts';
 import {
   type DecodeContext,
   drawNext,
@@ -24,6 +24,8 @@ export interface StartOptions {
   maxNewTokens: number;
   /** Embeddings of the prompts' images, to run a vision tower that does not change only once. */
   imageFeatures?: ImageFeatures;
+  /** Tokens that end an answer, besides the tokenizer's own. */
+  stopTokenIds?: readonly number[];
   /** `captured`: one compiled loop, on the backend onnx only, where it is the default. `stepwise`: any backend. */
   decoding?: 'captured' | 'stepwise';
 }
@@ -63,7 +65,7 @@ export function startDecoding(
   // Rows that fill up the batch belong to no prompt's share.
   const sharesPrompts = decoding === 'captured' && rows.used === rows.size;
   const isEnd = new Int32Array(vocabularySize);
-  for (const id of model.tokenizer.endOfSequenceIds) isEnd[id] = 1;
+  for (const id of endIdsOf(model.tokenizer, options)) isEnd[id] = 1;
   const started = tidyKeeping(() => {
     const context: DecodeContext = {
       network: model,
@@ -84,6 +86,7 @@ export function startDecoding(
       tf.tensor1d(filling, 'int32'),
       tf.tensor1d(lengths, 'int32'),
       tf.tensor1d(uniforms),
+      remembersTokens(sampling) ? tokensSeen(batch, rows, vocabularySize) : undefined,
     );
     const repeatedCaches = (): KeyValueCache[] =>
       caches.map(({ keys, values }) => ({ keys: repeated(keys), values: repeated(values) }));
@@ -104,6 +107,22 @@ export function startDecoding(
     tf.dispose(tensorsOfStart(started));
     throw error;
   }
+}
+
+/** Ids that end an answer. */
+export const endIdsOf = (
+  { endOfSequenceIds }: Tokenizer,
+  { stopTokenIds = [] }: Pick<StartOptions, 'stopTokenIds'>,
+): Set<number> => new Set([...endOfSequenceIds, ...stopTokenIds]);
+
+/** [B, vocabulary], 1 for the tokens of each row's prompt. */
+function tokensSeen(batch: Batch, rows: Rows, vocabulary: number): tf.Tensor2D {
+  const seen = new Float32Array(rows.size * vocabulary);
+  rows.prompts.forEach((prompt, row) => {
+    const from = prompt * batch.length;
+    for (let i = 0; i < batch.lengths[prompt]!; i++) seen[row * vocabulary + batch.tokenIds[from + i]!] = 1;
+  });
+  return tf.tensor2d(seen, [rows.size, vocabulary]);
 }
 
 export const contextTensors = ({ ropeDeltas, rotary, isEnd }: DecodeContext): tf.Tensor[] => [

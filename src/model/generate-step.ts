@@ -28,6 +28,8 @@ export interface RowState {
   finished: tf.Tensor1D;
   /** int32 [B], tokens in the cache of each row. */
   lengths: tf.Tensor1D;
+  /** [B, vocabulary], 1 for tokens that a row holds; only where the sampling remembers them. */
+  seen?: tf.Tensor2D | undefined;
 }
 
 export interface StepResult {
@@ -43,8 +45,9 @@ export function drawNext(
   finished: tf.Tensor1D,
   lengths: tf.Tensor1D,
   uniforms: tf.Tensor1D,
+  seen?: tf.Tensor2D,
 ): StepResult {
-  const chosen: ChosenTokens = chooseTokens(logits, uniforms, context.sampling);
+  const chosen: ChosenTokens = chooseTokens(logits, uniforms, context.sampling, seen);
   const done = tf.greater(finished, 0);
   const ended = tf.gather(context.isEnd, chosen.tokens) as tf.Tensor1D;
   return {
@@ -52,15 +55,24 @@ export function drawNext(
       tokens: tf.where(done, tf.fill([context.size], context.padId, 'int32'), chosen.tokens) as tf.Tensor1D,
       finished: tf.maximum(finished, ended),
       lengths,
+      ...(seen === undefined ? {} : { seen: remember(seen, chosen.tokens) }),
     },
     logProbabilities: tf.where(done, tf.zerosLike(chosen.logProbabilities), chosen.logProbabilities),
   };
 }
 
+/** `seen` with one more token in each row. */
+function remember(seen: tf.Tensor2D, tokens: tf.Tensor1D): tf.Tensor2D {
+  const [batch, vocabulary] = seen.shape;
+  const columns = Int32Array.from({ length: vocabulary }, (_, id) => id);
+  const isToken = tf.equal(tf.tensor2d(columns, [1, vocabulary], 'int32'), tf.reshape(tokens, [batch, 1]));
+  return tf.maximum(seen, tf.cast(isToken, 'float32')) as tf.Tensor2D;
+}
+
 /** One decoding step: runs each row's last token through the model and draws the next one. */
 export function decodeStep(
   context: DecodeContext,
-  { tokens, finished, lengths }: RowState,
+  { tokens, finished, lengths, seen }: RowState,
   uniforms: tf.Tensor1D,
   attend: Attend,
 ): StepResult {
@@ -83,7 +95,7 @@ export function decodeStep(
   );
   // A finished row's cache stops growing; its padding goes to the same place again and again.
   const grown = tf.add(lengths, tf.sub(1, finished).toInt()) as tf.Tensor1D;
-  return drawNext(context, logits, finished, grown, uniforms);
+  return drawNext(context, logits, finished, grown, uniforms, seen);
 }
 
 /** Tables for text positions 0 to at least `highest`; the extent is a power of two, for graph reuse. */
@@ -107,8 +119,9 @@ export function tidyKeeping<T>(build: () => T, kept: (result: T) => tf.Tensor[])
   return results[0] as T;
 }
 
-export const stateTensors = ({ tokens, finished, lengths }: RowState): tf.Tensor[] => [
+export const stateTensors = ({ tokens, finished, lengths, seen }: RowState): tf.Tensor[] => [
   tokens,
   finished,
   lengths,
+  ...(seen === undefined ? [] : [seen]),
 ];

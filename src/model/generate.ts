@@ -6,6 +6,7 @@ import { STEPS_PER_RUN } from './generate-decoding.ts';
 import { checkSampling, neverSampledTokenIds, type Sampling } from './generate-sampling.ts';
 import {
   contextTensors,
+  endIdsOf,
   type GeneratingModel,
   rowsOf,
   type StartOptions,
@@ -20,6 +21,10 @@ export interface GenerateOptions extends StartOptions {
   temperature: number;
   /** Draw only from the most probable tokens that together reach this probability. Default 1: from all. */
   topP?: number;
+  /** Draw only from so many most probable tokens. Default: from all. */
+  topK?: number;
+  /** Above 1 makes tokens that the prompt or the answer holds less probable (`Sampling`). Default 1. */
+  repetitionPenalty?: number;
   /** Source of the draws. One number is taken from it; each row's draws depend on that number and its place. */
   rng: Rng;
   /** In addition to those that are never sampled (`neverSampledTokenIds`). */
@@ -31,7 +36,8 @@ export interface GenerateOptions extends StartOptions {
 /**
  * Samples completions of prompts of any lengths, `samplesPerPrompt` for each prompt, with cached keys and
  * values. The log-probabilities are those of the training forward pass at this temperature over all tokens
- * not banned; top-p narrows the draw but not the reported number. Greedy decoding reports temperature 1.
+ * not banned; top-k, top-p and the repetition penalty shape the draw but not the reported number. Greedy decoding
+ * reports temperature 1. The model folder's generation_config.json is not applied: what is not asked for is not done.
  *
  * ConfigError for impossible options, InputError for prompts that leave no room, EngineError when the model
  * gives no usable probabilities.
@@ -45,6 +51,7 @@ export async function generate(
   const sampling = samplingOf(model, options);
   checkCount('samplesPerPrompt', samplesPerPrompt);
   checkCount('maxNewTokens', maxNewTokens);
+  requireIds('stopTokenIds', options.stopTokenIds ?? [], model.config.text.vocabularySize);
   const maxLength = model.config.text.maxPositions - maxNewTokens;
   if (maxLength < 1)
     throw new InputError(
@@ -60,7 +67,7 @@ export async function generate(
     options.rng.fork(streamSeed, rows.prompts[row]!, row % samplesPerPrompt),
   );
   const uniformsFor = (steps: number): Float32Array => drawUniforms(streams, steps, rows.size, sampling);
-  const collector = new CompletionCollector(model.tokenizer, rows.used);
+  const collector = new CompletionCollector(model.tokenizer, rows.used, endIdsOf(model.tokenizer, options));
   const started = startDecoding(model, batch, rows, sampling, options, uniformsFor(1));
   const { context, decoder } = started;
   try {
@@ -82,9 +89,10 @@ export async function generate(
 }
 
 function samplingOf(model: GeneratingModel, options: GenerateOptions): Sampling {
-  const { temperature, topP = 1, bannedTokenIds = [] } = options;
+  const { temperature, topP = 1, topK, repetitionPenalty, bannedTokenIds = [] } = options;
   const never = neverSampledTokenIds(model.config, model.tokenizer);
-  const sampling = { temperature, topP, bannedTokenIds: [...new Set([...never, ...bannedTokenIds])] };
+  const banned = [...new Set([...never, ...bannedTokenIds])];
+  const sampling: Sampling = { temperature, topP, topK, repetitionPenalty, bannedTokenIds: banned };
   checkSampling(sampling);
   return sampling;
 }
@@ -111,4 +119,10 @@ function drawUniforms(
 function checkCount(name: string, value: number): void {
   if (!Number.isInteger(value) || value < 1)
     throw new ConfigError(`${name} is ${value}, allowed is a whole number from 1 on`);
+}
+
+function requireIds(name: string, ids: readonly number[], vocabulary: number): void {
+  const bad = ids.find((id) => !Number.isInteger(id) || id < 0 || id >= vocabulary);
+  if (bad !== undefined)
+    throw new ConfigError(`${name} holds ${bad}, allowed are token ids from 0 to ${vocabulary - 1}`);
 }

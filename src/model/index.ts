@@ -5,6 +5,8 @@ export {
   loadAnyModelFormat,
   loadModel,
   loadModelFormat,
+  readModelShape,
+  readSeenImages,
   requireModelFolder,
   saveModel,
 } from './adapted-model.ts';

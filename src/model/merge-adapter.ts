@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import { CheckpointError, type Progress, silentProgress } from '../core/index.ts';
-import { readTrainingImages, type TensorStream, TRAINING_IMAGES_FILE } from '../formats/index.ts';
-import { baseOf, loadAnyModelFormat } from './adapted-model.ts';
+import { type TensorStream, TRAINING_IMAGES_FILE } from '../formats/index.ts';
+import { baseOf, loadAnyModelFormat, readSeenImages } from './adapted-model.ts';
 import { requireEmpty } from './checkpoint-convert.ts';
 import { baseFingerprint } from './checkpoint-fingerprint.ts';
 import { countNotFinite, notFinite } from './checkpoint-load.ts';
@@ -39,9 +38,8 @@ export async function mergeAdapter(
   const base = baseOf(format);
   const matrices = await readAdapter(folder, format.config, await baseFingerprint(base));
   const files: FolderFile[] = [...formatFiles(format, dtype)];
-  if ((await readTrainingImages(folder)) !== null) {
-    files.push([TRAINING_IMAGES_FILE, { copyOf: join(folder, TRAINING_IMAGES_FILE) }]);
-  }
+  const seen = await readSeenImages(folder);
+  if (seen !== null) files.push([TRAINING_IMAGES_FILE, `${JSON.stringify(seen)}\n`]);
   await withWeights(base, format.config, async (weights) => {
     progress.start('tensors', weights.tensors.size);
     let done = 0;

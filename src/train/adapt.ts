@@ -10,6 +10,7 @@ import {
   type VisionLanguageModel,
   withoutAdapter,
 } from '../model/index.ts';
+import { PictureFeatures } from './picture-features.ts';
 import { trainableNames } from './trainable.ts';
 import { pickParameters } from './trainee.ts';
 
@@ -58,6 +59,17 @@ export function trainedParameters(
 /** Whether a picture's embeddings stay the same while these parameters are trained. */
 export const picturesStay = (trained: ReadonlyMap<string, unknown>): boolean =>
   ![...trained.keys()].some((name) => name.startsWith('visual.'));
+
+/** Room for encoded pictures where they stay the same and the whole picture is seen; otherwise none. */
+export function pictureFeaturesOf(
+  model: VisionLanguageModel,
+  trained: ReadonlyMap<string, unknown>,
+  pictureCache: number | null,
+): PictureFeatures | null {
+  const megabytes = pictureCache ?? (model.parameters.adapter === undefined ? 0 : 512);
+  if (megabytes === 0 || !picturesStay(trained) || model.processor.views !== null) return null;
+  return new PictureFeatures(model, megabytes * 2 ** 20);
+}
 
 /**
  * The starting policy of an adapted model, to be kept as it is: the same weights, under a copy of the adapter or,

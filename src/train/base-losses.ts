@@ -4,6 +4,7 @@ import {
   collate,
   crossEntropy,
   encodeImages,
+  encodeText,
   type ProcessedImage,
   promptSequence,
   stackPatches,
@@ -79,7 +80,7 @@ export function captionLosses(
           [{ role: 'user', content: [{ type: 'image' }, { type: 'text', text: prompt }] }],
           [image],
         ),
-        [...tokenizer.encode(caption), tokenizer.endOfSequenceIds[0]!],
+        [...encodeText(tokenizer, caption), tokenizer.endOfSequenceIds[0]!],
         'action',
       ),
     );

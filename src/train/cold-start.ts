@@ -4,12 +4,15 @@ import { changingScalars, tf } from '../engine/index.ts';
 import { openRun } from '../formats/index.ts';
 import {
   appendTokens,
+  batchFeatures,
   checkpointingOf,
   collate,
   crossEntropy,
   disposeParameters,
   droppingOut,
   encodeImages,
+  encodeText,
+  type ImageFeatures,
   loadModel,
   loadModelFormat,
   type ProcessedImage,
@@ -19,7 +22,7 @@ import {
 } from '../model/index.ts';
 import { NonFiniteGuard } from '../rl/index.ts';
 import { type ColdStartRow, coldStartRowSchema } from '../teacher/index.ts';
-import { adapt, trainedParameters } from './adapt.ts';
+import { adapt, pictureFeaturesOf, trainedParameters } from './adapt.ts';
 import { bucketed } from './bucketed.ts';
 import { restoreStage, saveStage } from './checkpointing.ts';
 import type { ColdStartConfig } from './cold-start.config.ts';
@@ -82,6 +85,7 @@ export async function trainColdStart(
   const trainee = traineeOf(new Map([...trained, ...head]), config.optimizer, (name) =>
     name.startsWith('visual.') ? config.visionLearningRateScale : 1,
   );
+  const cache = pictureFeaturesOf(model, trained, config.pictureCache);
   const run = await openRun(config.run, {
     config,
     stage: 'cold-start',
@@ -106,9 +110,13 @@ export async function trainColdStart(
       const draw = rng.fork('step', step);
       const batch = order.batch(step, config.batch.size).map((index) => {
         const { row, image } = lessons[index]!;
-        return { row, image: trainingPicture(train.images[image]!, config.flip, model.processor, draw) };
+        const picture =
+          cache?.picture(image, train.images[image]!, config.flip, draw) ??
+          trainingPicture(train.images[image]!, config.flip, model.processor, draw);
+        return { row, image: picture };
       });
-      const micros = responseLosses({ model, trained, prompt, head, config, rng: draw }, batch);
+      const features = await cache?.of(batch.map(({ image }) => image));
+      const micros = responseLosses({ model, trained, prompt, head, config, features, rng: draw }, batch);
       const learningRate = learningRateOf(config.optimizer, config.steps, step);
       const began = performance.now();
       const result = await update(trainee, learningRate, micros);
@@ -153,6 +161,7 @@ export async function trainColdStart(
   } finally {
     trainee.optimizer.dispose();
     for (const variable of head.values()) variable.dispose();
+    cache?.dispose();
     disposeParameters(model.parameters);
     await run.close();
   }
@@ -203,6 +212,8 @@ interface LossContext {
   /** Score head; empty for none. */
   head: ReadonlyMap<string, tf.Variable>;
   config: ColdStartConfig;
+  /** Of the pictures of the batch, where the tower does not change. */
+  features: ImageFeatures | undefined;
   rng: Rng;
 }
 
@@ -211,7 +222,7 @@ interface LossContext {
  * where there is one.
  */
 function responseLosses(
-  { model, trained, prompt, head, config, rng }: LossContext,
+  { model, trained, prompt, head, config, features, rng }: LossContext,
   lessons: readonly { row: ColdStartRow; image: ProcessedImage }[],
 ): (() => MicroLoss)[] {
   const { scoreHeadWeight } = config;
@@ -221,14 +232,17 @@ function responseLosses(
   const sequences = lessons.map(({ row, image }) => {
     const content = [{ type: 'image' as const }, { type: 'text' as const, text: prompt.text }];
     const question = promptSequence(model, [{ role: 'user', content }], [image]);
-    return appendTokens(question, [...tokenizer.encode(row.response), end], 'action');
+    return appendTokens(question, [...encodeText(tokenizer, row.response), end], 'action');
   });
   const scoreOf = new Map(lessons.map(({ row, image }) => [image, row.score!]));
   const parts = bucketed(sequences, config.batch.microBatch).map((part) => collate(part, model.config));
   const tokens = parts.reduce((sum, part) => sum + part.actions.count, 0);
   return parts.map((batch, i) => () => {
     const network = { ...model, parameters: droppingOut(model.parameters, rng.fork('dropout', i)) };
-    const imageEmbeddings = encodeImages(network, batch.images, checkpointing)!;
+    const imageEmbeddings =
+      features === undefined
+        ? encodeImages(network, batch.images, checkpointing)!
+        : batchFeatures(batch.images, features)!;
     const { sum } = crossEntropy(network, batch, { imageEmbeddings, checkpointing });
     const text = tf.mul(sum, changingScalars({ perToken: 1 / tokens }).perToken) as tf.Scalar;
     if (head.size === 0) return { loss: text };

@@ -19,6 +19,7 @@ import { openRun } from '../formats/index.ts';
 import {
   disposeParameters,
   generate,
+  type ImageFeatures,
   loadModel,
   loadModelFormat,
   type ProcessedImage,
@@ -28,7 +29,7 @@ import {
 } from '../model/index.ts';
 import { grpoAdvantages, NonFiniteGuard, RewardFailureGuard } from '../rl/index.ts';
 import { coldStartRowSchema } from '../teacher/index.ts';
-import { adapt, adaptedReference, disposeReference, trainedParameters } from './adapt.ts';
+import { adapt, adaptedReference, disposeReference, pictureFeaturesOf, trainedParameters } from './adapt.ts';
 import { restoreStage, saveStage } from './checkpointing.ts';
 import { DataOrder } from './data-order.ts';
 import { type Examples, loadExamples } from './examples.ts';
@@ -89,6 +90,7 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
   const reference = config.loss.klCoefficient > 0 ? await referenceOf(model, isNew, config) : null;
   const trained = trainedParameters(model, config.freeze);
   const trainee = traineeOf(trained, config.optimizer);
+  const cache = pictureFeaturesOf(model, trained, config.pictureCache);
   const run = await openRun(config.run, {
     config,
     stage: 'grpo',
@@ -143,10 +145,14 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
 
       const draw = rng.fork('step', step);
       const chosen = order.batch(step, config.promptsPerStep);
-      const prompts = chosen.map((index) =>
-        question(model, prompt, trainingPicture(train.images[index]!, config.flip, model.processor, draw)),
+      const pictures = chosen.map(
+        (index) =>
+          cache?.picture(index, train.images[index]!, config.flip, draw) ??
+          trainingPicture(train.images[index]!, config.flip, model.processor, draw),
       );
-      const groups = await timed('rollout', () => rollout(model, prompts, config, draw));
+      const prompts = pictures.map((picture) => question(model, prompt, picture));
+      const features = await timed('rollout', async () => cache?.of(pictures));
+      const groups = await timed('rollout', () => rollout(model, prompts, config, draw, features));
       const scored = await timed('reward', async () =>
         rubric.scoreGroups(
           groups.map((group, i) => ({
@@ -182,7 +188,7 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
       if (kept.length > 0) {
         const learningRate = learningRateOf(config.optimizer, config.steps, step);
         const result = await timed('update', () =>
-          policyUpdates(model, reference, trainee, kept, learningRate, config, step),
+          policyUpdates(model, reference, trainee, kept, learningRate, config, step, features),
         );
         for (const applied of result.applied) guard.observe(applied, step);
         Object.assign(values, result.metrics, { learningRate });
@@ -214,6 +220,7 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
     return await exportBest(run, config.run, { stage: 'grpo', prompt: prompt.hash }, seen);
   } finally {
     trainee.optimizer.dispose();
+    cache?.dispose();
     disposeParameters(model.parameters);
     if (reference !== null) disposeReference(reference, model);
     await run.close();
@@ -258,12 +265,14 @@ async function rollout(
   prompts: readonly Sequence[],
   config: GrpoConfig,
   rng: Rng,
+  imageFeatures: ImageFeatures | undefined,
 ): Promise<Completion[][]> {
   return generate(model, prompts, {
     samplesPerPrompt: config.groupSize,
     maxNewTokens: config.maxNewTokens,
     temperature: config.temperature,
     rng: rng.fork('rollout'),
+    ...(imageFeatures === undefined ? {} : { imageFeatures }),
   });
 }
 

@@ -8,6 +8,7 @@ import {
   collate,
   disposeImageFeatures,
   encodeImageFeatures,
+  type ImageFeatures,
   neverSampledTokenIds,
   responseLogProbabilities,
   type Sequence,
@@ -38,7 +39,11 @@ export interface PolicyUpdates {
   applied: boolean[];
 }
 
-/** One or more optimiser steps on one rollout batch, micro-batched over an explicit global denominator. */
+/**
+ * One or more optimiser steps on one rollout batch, micro-batched over an explicit global denominator.
+ *
+ * @param given features of the pictures, where they are known already; they are left to the caller
+ */
 export async function policyUpdates(
   model: VisionLanguageModel,
   reference: VisionLanguageModel | null,
@@ -47,6 +52,7 @@ export async function policyUpdates(
   learningRate: number,
   config: GrpoConfig,
   step: number,
+  given?: ImageFeatures,
 ): Promise<PolicyUpdates> {
   const banned = neverSampledTokenIds(model.config, model.tokenizer);
   const sequences = samples.map(({ prompt, completion }) =>
@@ -58,7 +64,7 @@ export async function policyUpdates(
   const images = new Set(sequences.flatMap(({ images: own }) => own));
   const frozen = picturesStay(trainee.parameters);
   const checkpointing = config.gradientCheckpointing ? checkpointingOf(trainee.parameters) : undefined;
-  const features = frozen ? encodeImageFeatures(model, images) : null;
+  const features = given ?? (frozen ? encodeImageFeatures(model, images) : null);
   const referenceFeatures =
     reference === null ? null : frozen ? features : encodeImageFeatures(reference, images);
   const parts = chunk(
@@ -173,7 +179,7 @@ export async function policyUpdates(
     }
     return { metrics, applied };
   } finally {
-    if (features !== null) disposeImageFeatures(features);
+    if (features !== null && features !== given) disposeImageFeatures(features);
     if (referenceFeatures !== null && referenceFeatures !== features) disposeImageFeatures(referenceFeatures);
     await runPending();
   }

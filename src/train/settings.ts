@@ -92,6 +92,14 @@ export const memorySettings = {
     .boolean()
     .default(false)
     .describe('compute each block a second time in the backward pass instead of keeping its activations'),
+  pictureCache: z
+    .int()
+    .min(0)
+    .nullable()
+    .default(null)
+    .describe(
+      'megabytes for pictures as a frozen vision tower sees them, so that each is encoded once; null: 512 with an adapter, none without',
+    ),
 };
 
 /** Cut pictures into views instead of shrinking them whole; null keeps what the model's processor says. */

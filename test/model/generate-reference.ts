@@ -37,12 +37,18 @@ export async function greedyUncached(
   network: Network,
   prompt: Sequence,
   steps: number,
-  options: { banned: readonly number[]; ends: readonly number[] },
+  options: { banned: readonly number[]; ends: readonly number[]; penalty?: number },
 ): Promise<number[]> {
+  const { penalty = 1 } = options;
   const made: number[] = [];
   while (made.length < steps && !options.ends.includes(made.at(-1) ?? -1)) {
     const logits = await logitsAfter(network, appendTokens(prompt, made, 'action'));
-    const allowed = logits.map((x, id) => (options.banned.includes(id) ? Number.NEGATIVE_INFINITY : x));
+    const there = new Set([...prompt.tokenIds, ...made]);
+    const allowed = logits.map((x, id) => {
+      if (options.banned.includes(id)) return Number.NEGATIVE_INFINITY;
+      if (!there.has(id)) return x;
+      return x < 0 ? x * penalty : x / penalty;
+    });
     made.push(allowed.indexOf(Math.max(...allowed)));
   }
   return made;

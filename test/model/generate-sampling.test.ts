@@ -64,4 +64,49 @@ describe('chooseTokens', () => {
     const { tokens } = choose([0.2, 0.4, 0.4], [0, ALMOST_ONE], { temperature: 0 });
     expect(tokens).toEqual([1, 1]);
   });
+
+  // Ranked 0.4, 0.3, 0.2, 0.1: the first three share the range 4 : 3 : 2.
+  it('draws from the k most probable tokens only, and reports the whole distribution', () => {
+    const uniforms = [0, 0.43, 0.46, 0.76, 0.79, ALMOST_ONE];
+    const { tokens, logs } = choose([0.1, 0.3, 0.2, 0.4], uniforms, { topK: 3 });
+    expect(tokens).toEqual([3, 3, 1, 1, 2, 2]);
+    expect(logs[0]).toBeCloseTo(Math.log(0.4), 5);
+    expect(logs[5]).toBeCloseTo(Math.log(0.2), 5);
+  });
+
+  it('with top-k 1 takes the most probable one, whatever the uniform', () => {
+    expect(choose([0.1, 0.3, 0.2, 0.4], [0, 0.5, ALMOST_ONE], { topK: 1 }).tokens).toEqual([3, 3, 3]);
+  });
+
+  // Of 0.4, 0.3, 0.2 the shares are 4/9, 3/9, 2/9: two reach 0.75 of them, though 0.7 of the whole is less.
+  it('takes the nucleus of what top-k left, as transformers does', () => {
+    const { tokens } = choose([0.1, 0.3, 0.2, 0.4], [0, ALMOST_ONE], { topK: 3, topP: 0.75 });
+    expect(tokens).toEqual([3, 1]);
+  });
+
+  it('divides positive logits of seen tokens by the penalty, and multiplies negative ones', () => {
+    const logits = tf.tensor2d([2, 1.5, -1, -1.2], [1, 4]);
+    // Penalised by 2: 1, 1.5, -2, -1.2. The most probable is the second; the report is of the logits as they were.
+    const { tokens, logs } = tf.tidy(() => {
+      const seen = tf.tensor2d([1, 0, 1, 0], [1, 4]);
+      const greedy: Sampling = { ...all, temperature: 0, repetitionPenalty: 2 };
+      const chosen = chooseTokens(logits, tf.tensor1d([0.5]), greedy, seen);
+      return { tokens: [...chosen.tokens.dataSync()], logs: [...chosen.logProbabilities.dataSync()] };
+    });
+    expect(tokens).toEqual([1]);
+    const total = [2, 1.5, -1, -1.2].reduce((sum, x) => sum + Math.exp(x), 0);
+    expect(logs[0]).toBeCloseTo(1.5 - Math.log(total), 5);
+    // exp(1), exp(1.5), exp(-2), exp(-1.2) = 2.718, 4.482, 0.135, 0.301: the fourth begins at 0.9606 of 7.636.
+    const draw = (uniform: number) =>
+      tf.tidy(() => {
+        const seen = tf.tensor2d([1, 0, 1, 0], [1, 4]);
+        return chooseTokens(
+          logits,
+          tf.tensor1d([uniform]),
+          { ...all, repetitionPenalty: 2 },
+          seen,
+        ).tokens.dataSync()[0];
+      });
+    expect([0.35, 0.36, 0.942, 0.944, 0.959, 0.962].map(draw)).toEqual([0, 1, 1, 2, 2, 3]);
+  });
 });

@@ -63,6 +63,24 @@ describe('greedy decoding', () => {
     expect(idsOf(await generate(tied, prompts, options))).toEqual(expected);
   });
 
+  it.each(['captured', 'stepwise'] as const)(
+    '%s with a repetition penalty equals the penalised full forward pass, prompt included',
+    async (decoding) => {
+      const penalty = 1.7;
+      const expected: number[][][] = [];
+      for (const prompt of prompts)
+        expected.push([await greedyUncached(model, prompt, 10, { banned: NEVER, ends: ENDS, penalty })]);
+      const options = { temperature: 0, maxNewTokens: 10, decoding };
+      expect(idsOf(await run({ ...options, repetitionPenalty: penalty }))).toEqual(expected);
+      expect(idsOf(await run(options))).not.toEqual(expected);
+    },
+  );
+
+  it('with top-k 1 at any temperature is the greedy one', async () => {
+    const greedy = idsOf(await run({ temperature: 0 }));
+    expect(idsOf(await run({ temperature: 3, topK: 1 }))).toEqual(greedy);
+  });
+
   it('stops at one token without running the loop', async () => {
     const [first] = await greedyUncached(model, prompts[1]!, 1, { banned: NEVER, ends: ENDS });
     const one = await run({ temperature: 0, maxNewTokens: 1 }, [prompts[1]!]);
@@ -150,6 +168,20 @@ describe('the end of a completion', () => {
         expected,
       ),
     ).toBeLessThan(1e-4);
+  });
+});
+
+describe('stop tokens', () => {
+  it.each(['captured', 'stepwise'] as const)('of the caller end an answer too, %s', async (decoding) => {
+    const [[whole]] = (await run({ temperature: 0, maxNewTokens: 12, decoding }, [prompts[1]!])) as [
+      [Completion],
+    ];
+    const at = 3;
+    const stop = whole.tokenIds[at]!;
+    const first = whole.tokenIds.indexOf(stop);
+    const options = { temperature: 0, maxNewTokens: 12, decoding, stopTokenIds: [stop] };
+    const [[cut]] = (await run(options, [prompts[1]!])) as [[Completion]];
+    expect(cut).toMatchObject({ tokenIds: whole.tokenIds.slice(0, first + 1), finishReason: 'stop' });
   });
 });
 
@@ -310,6 +342,14 @@ describe('resources', () => {
     expect(tf.memory().numTensors).toBe(before);
   });
 
+  it('leaves none with what remembers tokens', async () => {
+    const options = { maxNewTokens: 70, repetitionPenalty: 1.1, topK: 5 };
+    await run(options);
+    const before = tf.memory().numTensors;
+    await run(options);
+    expect(tf.memory().numTensors).toBe(before);
+  });
+
   it('leaves none after an abort, and throws its reason', async () => {
     const before = tf.memory().numTensors;
     const controller = new AbortController();
@@ -326,6 +366,10 @@ describe('errors', () => {
     [{ temperature: Number.NaN }, /temperature is NaN/],
     [{ topP: 0 }, /topP is 0/],
     [{ topP: 1.1 }, /topP is 1.1/],
+    [{ topK: 0 }, /topK is 0/],
+    [{ topK: 2.5 }, /topK is 2.5/],
+    [{ repetitionPenalty: 0 }, /repetitionPenalty is 0/],
+    [{ stopTokenIds: [9999] }, /stopTokenIds holds 9999/],
     [{ maxNewTokens: 0 }, /maxNewTokens is 0/],
     [{ samplesPerPrompt: 1.5 }, /samplesPerPrompt is 1.5/],
     [{ maxNewTokens: 256 }, /256 new tokens leave no room in 256 positions/],

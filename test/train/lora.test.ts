@@ -87,6 +87,16 @@ describe('a cold start of adapters', () => {
     expect(await weightsDifference(folders[0]!, folders[1]!, WEIGHTS)).toBeLessThan(1e-4);
   });
 
+  it('gives the same without remembering what the frozen tower sees', async () => {
+    await train('uncached', '--set', 'pictureCache=0');
+    const [got, expected] = await Promise.all(
+      ['uncached', 'straight'].map((name) => lossesOf(fixture.path(name))),
+    );
+    got!.forEach((loss, step) => {
+      expect(Math.abs(loss / expected![step]! - 1)).toBeLessThan(1e-5);
+    });
+  });
+
   it('killed and resumed leaves the bytes of an undisturbed run, dropout included', async () => {
     const child = startChild(MAIN, args('killed'));
     await child.printed('step 4: validation');

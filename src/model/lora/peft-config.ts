@@ -32,6 +32,12 @@ const unsupportedKeys = [
   'velora_config',
 ] as const;
 
+/**
+ * Beginnings that take their part out of the base's weights (PiSSA, OLoRA, CorDA, LoftQ, LoRA-GA): such an adapter
+ * fits the changed base alone. Zeros, gaussian, orthogonal and EVA leave the base as it is.
+ */
+const CHANGES_BASE = /^(pissa|olora|corda|loftq|lora_ga)/i;
+
 const configSchema = z.looseObject({
   peft_type: z.literal('LORA'),
   r: z.int().min(1).max(1024),
@@ -40,6 +46,11 @@ const configSchema = z.looseObject({
   use_rslora: z.boolean().default(false),
   bias: z.literal('none').default('none'),
   base_model_name_or_path: z.string().nullish(),
+  init_lora_weights: z
+    .unknown()
+    .refine((value) => typeof value !== 'string' || !CHANGES_BASE.test(value), {
+      error: ({ input }) => `"${input}" changes the base's weights too, which is not supported`,
+    }),
 });
 
 export interface PeftConfig {

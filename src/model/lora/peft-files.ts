@@ -35,7 +35,7 @@ export async function baseFolderOf(folder: string): Promise<string> {
   }
   const path = isAbsolute(base) ? base : resolve(folder, base);
   try {
-    if ((await stat(path)).isDirectory()) return path;
+    if ((await stat(path)).isDirectory()) return await modelOfItsOwn(path, folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw asStorageError(error, `reading ${path}`);
@@ -43,6 +43,27 @@ export async function baseFolderOf(folder: string): Promise<string> {
   throw new CheckpointError(`the adapter ${folder} changes the model "${base}", which is no folder here`, {
     hint: `download it, and set base_model_name_or_path in ${join(folder, ADAPTER_CONFIG_FILE)} to its folder`,
   });
+}
+
+/** An adapter's base, unless it is an adapter again (or the very same one): two are not added up. */
+async function modelOfItsOwn(base: string, folder: string): Promise<string> {
+  if (!(await isAdapterFolder(base))) return base;
+  throw new CheckpointError(`the adapter ${folder} changes the model ${base}, which is itself an adapter`, {
+    hint: `merge that one first (q-ponder model merge ${base} --out ...) and name the result, or the model it was trained on, as base_model_name_or_path`,
+  });
+}
+
+/** The open weights of an adapter's folder. CheckpointError where they are missing or in another format. */
+async function openAdapterWeights(folder: string): Promise<SafetensorsFile> {
+  try {
+    return await SafetensorsFile.open(join(folder, ADAPTER_WEIGHTS_FILE));
+  } catch (error) {
+    if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code !== 'ENOENT') throw error;
+    throw new CheckpointError(`${folder} has ${ADAPTER_CONFIG_FILE} but no ${ADAPTER_WEIGHTS_FILE}`, {
+      hint: 'copy the whole folder again; PEFT writes this file unless it is told safe_serialization=False',
+      cause: error,
+    });
+  }
 }
 
 /**
@@ -87,7 +108,7 @@ const ENTRY = /^base_model\.model\.(.+)\.lora_(A|B)(?:\.default)?\.weight$/;
 export async function requireAdapterFits(folder: string, config: AnyModelConfig): Promise<void> {
   const settings = await readPeftConfig(folder);
   const path = join(folder, ADAPTER_WEIGHTS_FILE);
-  const file = await SafetensorsFile.open(path);
+  const file = await openAdapterWeights(folder);
   try {
     pairedLayers(file, settings, config, path);
   } finally {
@@ -116,7 +137,7 @@ export async function readAdapter(
 ): Promise<AdapterMatrices> {
   const settings = await readPeftConfig(folder);
   const path = join(folder, ADAPTER_WEIGHTS_FILE);
-  const file = await SafetensorsFile.open(path);
+  const file = await openAdapterWeights(folder);
   try {
     const layers = pairedLayers(file, settings, config, path);
     const { [FINGERPRINT_KEY]: trainedOn, ...metadata } = file.metadata;
