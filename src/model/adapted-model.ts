@@ -71,7 +71,8 @@ export async function readModelShape(
   const base = adapted ? await baseFolderOf(folder) : folder;
   const config = await readModelConfig(join(base, 'config.json'));
   const own = adapted ? await ownProcessor(folder) : undefined;
-  if (own !== undefined) return { config, processor: parseProcessorConfig(own, join(folder, PROCESSOR_FILE)) };
+  if (own !== undefined)
+    return { config, processor: parseProcessorConfig(own, join(folder, PROCESSOR_FILE)) };
   const nested = await jsonIfPresent(join(base, 'processor_config.json'));
   const inside = (nested as { image_processor?: unknown } | null | undefined)?.image_processor;
   const json = inside ?? (await readJsonFile(join(base, PROCESSOR_FILE)));

@@ -6,6 +6,7 @@ import {
   type Batch,
   causalAttention,
   collate,
+  crossEntropy,
   encodeImages,
   forward,
   type Network,
@@ -54,6 +55,33 @@ describe('a batch changes nothing for its members', () => {
   test('log-probabilities alone and together', () => {
     const alone = members.flatMap((member) => scored(network, collate([member], config)));
     expectClose(scored(network, collate(members, config)), alone);
+  });
+
+  test('the gradient of all together is the sum of the gradients of each', () => {
+    const gradients = (sequences: readonly Sequence[]): Map<string, Float32Array> => {
+      const batch = collate(sequences, config);
+      const variables = [...network.parameters.values()];
+      const { value, grads } = tf.variableGrads(() => crossEntropy(network, batch).sum, variables);
+      const values = new Map<string, Float32Array>();
+      for (const [name, variable] of network.parameters) {
+        const gradient = grads[variable.name];
+        values.set(
+          name,
+          gradient === undefined ? new Float32Array(variable.size) : (gradient.dataSync() as Float32Array),
+        );
+      }
+      tf.dispose([value, ...Object.values(grads)]);
+      return values;
+    };
+    // The third member has no picture: its loss does not reach the vision tower.
+    const each = members.slice(0, 2).map((member) => gradients([member]));
+    const together = gradients(members.slice(0, 2));
+    for (const [name, values] of together) {
+      const sum = each[0]!.get(name)!.map((value, i) => value + each[1]!.get(name)![i]!);
+      const size = Math.hypot(...sum) + 1e-6;
+      const apart = Math.hypot(...values.map((value, i) => value - sum[i]!));
+      expect([name, apart / size < 1e-4]).toEqual([name, true]);
+    }
   });
 
   test('more padding', () => {

@@ -41,7 +41,9 @@ export function countsOf(config: ModelConfig, processor: ImageProcessorConfig, p
       : { height: views.crop, width: views.crop };
   const imageTokens = imageTokenCount({ h: seen.height / patchSize, w: seen.width / patchSize }, mergeSize);
   const prompt = plan.promptTokens + imageTokens;
-  const rows = plan.stage === 'grpo' ? plan.promptsPerStep * plan.groupSize : plan.batch;
+  // A picture is scored in all its views, trained in one of them.
+  const shown = plan.stage === 'score' ? (views?.count ?? 1) : 1;
+  const rows = plan.stage === 'grpo' ? plan.promptsPerStep * plan.groupSize : plan.batch * shown;
   return {
     parameters: total(shapes.keys()),
     trained: plan.stage === 'score' ? 0 : trainedOf(config, plan, total),

@@ -4,6 +4,9 @@ import { DEVICE_NAMES } from './devices.ts';
 
 export const PLAN_STAGES = ['cold-start', 'grpo', 'score'] as const;
 
+/** Far beyond what can be run: a slip of the keyboard is named, and sums stay exact enough to be read. */
+const count = (most: number) => z.int().positive().max(most);
+
 export const planConfigSchema = z.strictObject({
   model: z
     .string()
@@ -16,7 +19,7 @@ export const planConfigSchema = z.strictObject({
     .default('float32')
     .describe('type of the weights; float32 is what the engine computes with, bfloat16 what others do'),
   picture: z
-    .strictObject({ width: z.int().positive().default(512), height: z.int().positive().default(384) })
+    .strictObject({ width: count(1e6).default(512), height: count(1e6).default(384) })
     .prefault({})
     .describe('size of the pictures, before the model’s processor'),
   maxPixels: z
@@ -25,18 +28,23 @@ export const planConfigSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe('in place of the processor’s own max_pixels'),
-  pictures: z.int().min(0).default(0).describe('pictures of the data set, which a stage keeps decoded'),
-  promptTokens: z.int().positive().default(40).describe('tokens of the question and the template'),
-  responseTokens: z.int().positive().default(80).describe('tokens of an answer'),
+  pictures: z
+    .int()
+    .min(0)
+    .max(1e9)
+    .default(0)
+    .describe('pictures of the data set, which a stage keeps decoded'),
+  promptTokens: count(1e6).default(40).describe('tokens of the question and the template'),
+  responseTokens: count(1e6).default(80).describe('tokens of an answer'),
   lora: loraSettingsSchema.nullable().default(null),
   freeze: z
     .strictObject({ vision: z.boolean().default(true), merger: z.boolean().default(true) })
     .prefault({}),
   gradientCheckpointing: z.boolean().default(false),
-  batch: z.int().positive().default(16).describe('cold start and score: sequences per step'),
-  microBatch: z.int().positive().default(16).describe('sequences per forward pass of an update'),
-  promptsPerStep: z.int().positive().default(16),
-  groupSize: z.int().positive().default(8),
+  batch: count(1e6).default(16).describe('cold start and score: sequences per step'),
+  microBatch: count(1e6).default(16).describe('sequences per forward pass of an update'),
+  promptsPerStep: count(1e6).default(16),
+  groupSize: count(1e6).default(8),
   klCoefficient: z.number().min(0).default(0.01).describe('above 0 GRPO keeps the starting policy as well'),
 });
 export type PlanConfig = z.infer<typeof planConfigSchema>;

@@ -40,14 +40,9 @@ export function workPlan(config: ModelConfig, counts: Counts, plan: PlanConfig, 
   };
   const rate = device.flops[plan.precision] * REACHED.flops;
   const weights = parameters * (plan.precision === 'bfloat16' ? 2 : 4);
-  const reading =
-    plan.stage === 'cold-start'
-      ? 0
-      : plan.responseTokens * (weights / (device.bandwidth * REACHED.bandwidth));
+  const reading = plan.responseTokens * (weights / (device.bandwidth * REACHED.bandwidth));
   const seconds = {
-    rollout:
-      (prefill * Number(flops.rollout > 0)) / rate +
-      Math.max(reading, (flops.rollout > 0 ? answers : 0) / rate),
+    rollout: plan.stage === 'cold-start' ? 0 : (prefill + vision) / rate + Math.max(reading, answers / rate),
     scoring: flops.scoring / rate,
     update: flops.update / rate,
   };
