@@ -2,6 +2,7 @@
 export * as tf from '@tensorflow/tfjs';
 export { checkpointed } from './checkpointed.ts';
 export * from './decode/index.ts';
+export { type ExportDims, type ExportSpec, exportGraph } from './export-graph.ts';
 export * from './fused/index.ts';
 export type { Provider } from './native-binding.ts';
 export * from './optimizer/index.ts';

@@ -22,6 +22,7 @@ export * from './checkpoint-save.ts';
 export { readModelMetadata, StoredWeights, withWeights } from './checkpoint-weights.ts';
 export * from './checkpointing.ts';
 export * from './config.ts';
+export * from './export/export-model.ts';
 export * from './forward.ts';
 export * from './generate.ts';
 export { CompletionCollector } from './generate-completions.ts';

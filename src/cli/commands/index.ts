@@ -14,6 +14,7 @@ import { evalReportCommand } from './eval-report.ts';
 import { evalRunCommand } from './eval-run.ts';
 import { mcpCommand } from './mcp.ts';
 import { modelConvertCommand } from './model-convert.ts';
+import { modelExportCommand } from './model-export.ts';
 import { modelInspectCommand } from './model-inspect.ts';
 import { modelMergeCommand } from './model-merge.ts';
 import { planCommand } from './plan.ts';
@@ -46,6 +47,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   modelInspectCommand,
   modelConvertCommand,
   modelMergeCommand,
+  modelExportCommand,
   scoreCommand,
   mcpCommand,
   serveCommand,
