@@ -46,9 +46,12 @@ const configSchema = z.looseObject({
   use_rslora: z.boolean().default(false),
   bias: z.literal('none').default('none'),
   base_model_name_or_path: z.string().nullish(),
-  init_lora_weights: z.unknown().refine((value) => typeof value !== 'string' || !CHANGES_BASE.test(value), {
-    error: ({ input }) => `"${input}" changes the base's weights too, which is not supported`,
-  }),
+  init_lora_weights: z
+    .unknown()
+    .optional()
+    .refine((value) => typeof value !== 'string' || !CHANGES_BASE.test(value), {
+      error: ({ input }) => `"${input}" changes the base's weights too, which is not supported`,
+    }),
 });
 
 export interface PeftConfig {

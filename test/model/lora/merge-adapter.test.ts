@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +19,7 @@ import {
   loraSettingsSchema,
   mergeAdapter,
   type Network,
+  readSeenImages,
   saveModel,
 } from '../../../src/model/index.ts';
 
@@ -74,6 +75,35 @@ it('gives one folder that computes what adapter and base compute together', asyn
   expect(apart(got!, expected!)).toBeLessThan(1e-4);
   expect(apart(before!, expected!)).toBeGreaterThan(0.01);
   expect(await readTrainingImages(path('merged'))).toEqual({ format: 1, complete: true, stages: [] });
+});
+
+it('takes the images that its base has seen where an adapter lists none, as a list with gaps', async () => {
+  await cp(path('base'), path('seen-base'), { recursive: true });
+  await cp(path('adapter'), path('foreign'), { recursive: true });
+  await rm(path('foreign/training-images.json'));
+  expect(await readSeenImages(path('foreign'))).toBeNull();
+  const config = JSON.parse(await readFile(path('foreign/adapter_config.json'), 'utf8'));
+  await writeFile(
+    path('foreign/adapter_config.json'),
+    JSON.stringify({ ...config, base_model_name_or_path: path('seen-base') }),
+  );
+  const stage = {
+    stage: 'base',
+    dataset: 'd',
+    use: 'train',
+    recordsSha256: 'a'.repeat(64),
+    images: ['0'.repeat(16)],
+  };
+  await writeFile(
+    path('seen-base/training-images.json'),
+    JSON.stringify({ format: 1, complete: true, stages: [stage] }),
+  );
+  await mergeAdapter(path('foreign'), path('foreign-merged'));
+  expect(await readTrainingImages(path('foreign-merged'))).toEqual({
+    format: 1,
+    complete: false,
+    stages: [stage],
+  });
 });
 
 it('refuses a folder that is no adapter, and one that is written to already', async () => {

@@ -230,12 +230,45 @@ describe('the folder of an adapter', () => {
     await expect(baseFolderOf(target)).rejects.toThrow(/Qwen\/Qwen2.5-VL-7B-Instruct.*no folder here/);
   });
 
+  it('says where the base is an adapter again, itself included', async () => {
+    const target = await copy();
+    await edit(target, { base_model_name_or_path: folder });
+    await expect(baseFolderOf(target)).rejects.toThrow(/which is itself an adapter/);
+    await edit(target, { base_model_name_or_path: '.' });
+    await expect(baseFolderOf(target)).rejects.toThrow(/which is itself an adapter/);
+  });
+
+  it('says where the matrices are missing', async () => {
+    const target = await copy();
+    await rm(join(target, 'adapter_model.safetensors'));
+    const error = await failure(target);
+    expect(error).toBeInstanceOf(CheckpointError);
+    expect(error.message).toMatch(/has adapter_config.json but no adapter_model.safetensors/);
+  });
+
+  it.each(['gaussian', 'orthogonal', 'eva', true, false, null, undefined])(
+    'that began as %s is plain LoRA',
+    async (init) => {
+      const target = await copy();
+      await edit(target, { init_lora_weights: init });
+      const { pairs } = await loadAdapter(target, config(), 'of no matter');
+      expect([...pairs.keys()]).toEqual([...network.parameters.adapter!.pairs.keys()]);
+    },
+  );
+
   it.each<[string, Record<string, unknown>, RegExp]>([
     ['another method', { peft_type: 'IA3' }, /peft_type/],
     ['DoRA', { use_dora: true }, /use_dora: true is not supported/],
     ['layers trained whole', { modules_to_save: ['lm_head'] }, /modules_to_save: \["lm_head"\]/],
     ['ranks of its own', { rank_pattern: { q_proj: 8 } }, /rank_pattern/],
     ['trained biases', { bias: 'all' }, /bias/],
+    [
+      'PiSSA, which takes its start out of the base',
+      { init_lora_weights: 'pissa_niter_4' },
+      /"pissa_niter_4"/,
+    ],
+    ['OLoRA, the same', { init_lora_weights: 'olora' }, /"olora" changes the base's weights too/],
+    ['LoftQ, the same', { init_lora_weights: 'loftq' }, /init_lora_weights: "loftq"/],
     ['no rank', { r: undefined }, /r: /],
     ['another rank than its matrices', { r: 4 }, /is \[2, 32\] instead of \[4, 32\]/],
   ])('with %s is refused', async (_, changes, message) => {

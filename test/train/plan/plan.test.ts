@@ -1,6 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   LARGE_CHANGES,
   LARGE_GRPO,
@@ -110,7 +112,92 @@ describe('memory', () => {
   );
 });
 
+describe('the folder', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'q-ponder-plan-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('may be an adapter: its base, with the views that the adapter keeps', async () => {
+    await writeFile(
+      join(folder, 'adapter_config.json'),
+      JSON.stringify({
+        peft_type: 'LORA',
+        r: 4,
+        lora_alpha: 8,
+        base_model_name_or_path: `${models}qwen2.5-vl-mini`,
+      }),
+    );
+    const own = JSON.parse(await readFile(`${models}qwen2.5-vl-mini/preprocessor_config.json`, 'utf8'));
+    await writeFile(
+      join(folder, 'preprocessor_config.json'),
+      JSON.stringify({ ...own, q_ponder_views: { short_side: 112, crop: 56, count: 5 } }),
+    );
+    const settings = { model: folder, stage: 'score', batch: 2 };
+    const { counts } = await planOf(settings);
+    // 56 pixels are 4 x 4 patches of 14; a picture is scored in 5 views.
+    expect(counts).toMatchObject({ parameters: 1_714_016, patches: 16, imageTokens: 4, rows: 10 });
+  });
+
+  it('may keep the settings for images in processor_config.json alone, as newer transformers do', async () => {
+    const newer = join(folder, 'newer');
+    await mkdir(newer);
+    await cp(`${models}qwen2.5-vl-mini/config.json`, join(newer, 'config.json'));
+    const image_processor = { patch_size: 14, min_pixels: 3136, max_pixels: 12544 };
+    await writeFile(join(newer, 'processor_config.json'), JSON.stringify({ image_processor }));
+    const square = { width: 1000, height: 1000 };
+    // 12,544 pixels are 112 x 112, which is 4 x 4 tokens of 28 pixels.
+    expect((await planOf({ model: newer, picture: square })).counts.imageTokens).toBe(16);
+  });
+});
+
+describe('advice', () => {
+  it('names what would lower the peak and is not used yet', async () => {
+    const settings = { model: `${models}qwen2.5-vl-7b`, stage: 'cold-start', microBatch: 1 };
+    expect((await planOf({ ...settings, lora: {} })).savings).toEqual([
+      'gradientCheckpointing',
+      'fewer pixels',
+    ]);
+    const { savings } = await planOf({ ...settings, lora: {}, gradientCheckpointing: true });
+    expect(savings).toEqual(['fewer pixels']);
+  });
+
+  // Weights of 8,292,166,656 numbers of 4 bytes are 30.9 GiB, which no card of 24 GB holds.
+  it('names the cards that hold it, smallest first', async () => {
+    const { fits } = await planOf({ model: `${models}qwen2.5-vl-7b`, stage: 'score', batch: 1 });
+    expect(fits).toEqual(['a100-40gb', 'a6000', 'l40s', 'a100-80gb', 'h100', 'h200']);
+  });
+
+  it('refuses fewer pixels than the processor enlarges pictures to', async () => {
+    await expect(planOf({ maxPixels: 3135 })).rejects.toThrow(/3135, below the 3136/);
+    // 512x384 divided by sqrt(512 x 384 / 3136) = 7.92 is 64.7 x 48.5, cut to 56 x 28.
+    expect((await planOf({ maxPixels: 3136 })).counts.imageTokens).toBe(2);
+  });
+});
+
 describe('work', () => {
+  it('the time of a rollout includes the pictures: twice the patches, more time, for the same tokens', async () => {
+    const config = parseModelConfig(JSON.parse(await readFile(`${models}qwen2.5-vl-7b/config.json`, 'utf8')));
+    const processor = await readProcessorConfig(`${models}qwen2.5-vl-7b/preprocessor_config.json`);
+    const plan = planConfigSchema.parse({ model: 'of no matter', stage: 'score' });
+    const counts = countsOf(config, processor, plan);
+    const rate = 1e12;
+    const device = {
+      name: 'x',
+      memory: null,
+      flops: { float32: rate, bfloat16: rate },
+      bandwidth: 1e12,
+    };
+    const of = (patches: number) => workPlan(config, { ...counts, patches }, plan, device);
+    const [once, twice] = [of(1008), of(2016)];
+    expect(twice.seconds.rollout - once.seconds.rollout).toBeCloseTo(
+      (twice.flops.rollout - once.flops.rollout) / (0.4 * rate),
+      6,
+    );
+    expect(twice.flops.rollout).toBeGreaterThan(once.flops.rollout);
+  });
+
   it('an adapter spares the gradients of weights, checkpointing costs a forward pass', async () => {
     const update = async (changes: object) => {
       const { work } = await planOf({ stage: 'cold-start', ...changes });
