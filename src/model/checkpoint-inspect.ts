@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type FloatType, readTrainingImages, SafetensorsFile } from '../formats/index.ts';
-import { baseOf, loadAnyModelFormat } from './adapted-model.ts';
+import { type FloatType, SafetensorsFile } from '../formats/index.ts';
+import { baseOf, loadAnyModelFormat, readSeenImages } from './adapted-model.ts';
 import type { AnyModelFormat, ModelFormat } from './checkpoint.ts';
 import { isWeightFile, namesIn } from './checkpoint-files.ts';
 import { withWeights } from './checkpoint-weights.ts';
@@ -187,7 +187,7 @@ function inspectImages({ processor, config }: ModelFormat): ModelImages {
 async function inspectTrainingImages(
   folder: string,
 ): Promise<ModelInspection['provenance']['trainingImages']> {
-  const training = await readTrainingImages(folder);
+  const training = await readSeenImages(folder);
   if (training === null) return null;
   return {
     complete: training.complete,

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { sha256OfFile } from '../core/index.ts';
 import { type ImageRecord, imagePath, inParallel, RECORDS_FILE } from '../data/index.ts';
-import { imageKey, readTrainingImages, type StageImages, type TrainingImages } from '../formats/index.ts';
+import { imageKey, type StageImages, type TrainingImages } from '../formats/index.ts';
+import { readSeenImages } from '../model/index.ts';
 
 export interface StageImagesInput {
   stage: string;
@@ -22,7 +23,7 @@ export async function trainingImagesOf(input: StageImagesInput): Promise<Trainin
   const before: TrainingImages =
     start === null
       ? { format: 1, complete: true, stages: [] }
-      : ((await readTrainingImages(start)) ?? { format: 1, complete: false, stages: [] });
+      : ((await readSeenImages(start)) ?? { format: 1, complete: false, stages: [] });
   const recordsSha256 = await sha256OfFile(join(dataset, RECORDS_FILE));
   const own: StageImages[] = [];
   for (const use of ['train', 'validation'] as const) {

@@ -6,8 +6,7 @@ import {
   serverAnswerer,
   serverPrompt,
 } from '../../evaluate/index.ts';
-import { readTrainingImages } from '../../formats/index.ts';
-import { requireModelFolder, weightsSha256 } from '../../model/index.ts';
+import { readSeenImages, requireModelFolder, weightsSha256 } from '../../model/index.ts';
 import { createChatClient } from '../../remote/index.ts';
 import { createScorer } from '../../scoring/index.ts';
 import type { StageContext } from '../stage-command.ts';
@@ -56,7 +55,7 @@ export async function evaluatedModels(
     models.push({
       label: labels[i]!,
       source: model,
-      trainingImages: await readTrainingImages(model),
+      trainingImages: await readSeenImages(model),
       open: async () => {
         engine ??= startFor(context);
         await engine;
