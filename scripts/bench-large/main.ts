@@ -105,14 +105,14 @@ if (!(await exists(join(at('model'), 'model.safetensors')))) {
 }
 if (!(await exists(join(at('data'), 'records.jsonl')))) await makePictures();
 const peak = await trainAndWatch();
-const metrics = (await rowsOf('metrics.jsonl')).filter((row) => row['completion/length/mean'] !== undefined);
+const metrics = (await rowsOf('metrics.jsonl')).filter((row) => row['completions/mean_length'] !== undefined);
 // The first step compiles.
 const timings = (await rowsOf('timings.jsonl')).filter(({ step }) => step! > 1);
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 const secondsOf = (part: string): number => mean(timings.map((row) => row[part] ?? 0));
 const answers = LARGE_GRPO.promptsPerStep * LARGE_GRPO.groupSize;
-const tokens = mean(metrics.map((row) => row['completion/length/mean']! * answers));
+const tokens = mean(metrics.map((row) => row['completions/mean_length']! * answers));
 const plan = await planStage(planConfigSchema.parse({ ...LARGE_PLAN, model: at('preset') }));
 console.log(
   JSON.stringify(

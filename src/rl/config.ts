@@ -5,6 +5,19 @@ import { z } from 'zod';
  * the defaults are the published settings (docs/rl.md). No default of the whole: a stage chooses.
  */
 
+/** A union told apart by `kind`, where settings without one mean the default kind: `{ epsilonHigh: 0.28 }`. */
+const kindsOf = <Options extends readonly [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]]>(
+  kind: string,
+  options: Options,
+) =>
+  z.preprocess(
+    (value) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value) && !('kind' in value)
+        ? { kind, ...value }
+        : value,
+    z.discriminatedUnion('kind', options),
+  );
+
 const epsilon = (value: number) =>
   z.number().positive().default(value).describe('added to the divisor that could be 0');
 const discount = z.number().min(0).max(1).default(1).describe('gamma');
@@ -12,7 +25,7 @@ const per = z.enum(['token', 'turn']).default('token').describe('where the disco
 const clipLow = (value: number) => z.number().positive().lt(1).default(value);
 const clipHigh = (value: number) => z.number().positive().default(value);
 
-export const advantageConfigSchema = z.discriminatedUnion('kind', [
+export const advantageConfigSchema = kindsOf('grpo', [
   z.strictObject({
     kind: z.literal('grpo'),
     scale: z.enum(['group', 'batch', 'none']).default('group').describe('none: Dr. GRPO'),
@@ -50,11 +63,10 @@ export const bapoConfigSchema = z
     highStart: z.number().gt(1).default(1.2),
     highLimit: z.number().gt(1).default(3),
     highStep: z.number().positive().default(0.05),
-    target: z
-      .discriminatedUnion('kind', [
-        z.strictObject({ kind: z.literal('share'), value: z.number().positive().lt(1).default(0.4) }),
-        z.strictObject({ kind: z.literal('ratio'), value: z.number().positive().default(1) }),
-      ])
+    target: kindsOf('share', [
+      z.strictObject({ kind: z.literal('share'), value: z.number().positive().lt(1).default(0.4) }),
+      z.strictObject({ kind: z.literal('ratio'), value: z.number().positive().default(1) }),
+    ])
       .prefault({ kind: 'share' })
       .describe('share rho0 of the positive in the whole (paper), or ratio t of positive to negative (code)'),
     order: z
@@ -71,7 +83,7 @@ export const bapoConfigSchema = z
   .refine(({ highStart, highLimit }) => highStart <= highLimit, 'highStart must not be above highLimit');
 export type BapoConfig = z.infer<typeof bapoConfigSchema>;
 
-export const policyLossConfigSchema = z.discriminatedUnion('kind', [
+export const policyLossConfigSchema = kindsOf('clip', [
   z.strictObject({
     kind: z.literal('clip'),
     epsilonLow: clipLow(0.2),
@@ -122,7 +134,7 @@ export const policyLossConfigSchema = z.discriminatedUnion('kind', [
 ]);
 export type PolicyLossConfig = z.infer<typeof policyLossConfigSchema>;
 
-export const referenceConfigSchema = z.discriminatedUnion('kind', [
+export const referenceConfigSchema = kindsOf('frozen-start', [
   z.strictObject({ kind: z.literal('frozen-start') }).describe('the weights that training started from'),
   z.strictObject({ kind: z.literal('adapter-off') }).describe('the policy without its adapter'),
   z
@@ -140,47 +152,45 @@ export const referenceConfigSchema = z.discriminatedUnion('kind', [
 ]);
 export type ReferenceConfig = z.infer<typeof referenceConfigSchema>;
 
-export const klConfigSchema = z.strictObject({
-  estimator: z.enum(['k1', 'k2', 'k3']).default('k3'),
-  place: z.enum(['loss', 'reward']).default('loss'),
-  gradient: z
-    .enum(['plain', 'importance', 'k2'])
-    .default('plain')
-    .describe('in the loss: of the estimator, of it times the ratio, or of k2 under its value'),
-  coefficient: z
-    .discriminatedUnion('kind', [
-      z.strictObject({ kind: z.literal('fixed'), value: z.number().min(0).default(0) }),
+/** KL to a reference, with the stage's own coefficient: one key that is set leaves the others as they are. */
+export const klSettings = (value: number) =>
+  z.strictObject({
+    estimator: z.enum(['k1', 'k2', 'k3']).default('k3'),
+    place: z.enum(['loss', 'reward']).default('loss'),
+    gradient: z
+      .enum(['plain', 'importance', 'k2'])
+      .default('plain')
+      .describe('in the loss: of the estimator, of it times the ratio, or of k2 under its value'),
+    coefficient: kindsOf('fixed', [
+      z.strictObject({ kind: z.literal('fixed'), value: z.number().min(0).default(value) }),
       z.strictObject({
         kind: z.literal('adaptive'),
         start: z.number().positive().default(0.001),
         target: z.number().positive().default(0.1).describe('KL in nats per token'),
         horizon: z.number().positive().default(10_000).describe('samples'),
       }),
-    ])
-    .prefault({ kind: 'fixed' }),
-  reference: referenceConfigSchema.prefault({ kind: 'frozen-start' }),
-});
-export type KlConfig = z.infer<typeof klConfigSchema>;
+    ]).prefault({ kind: 'fixed' }),
+    reference: referenceConfigSchema.prefault({ kind: 'frozen-start' }),
+  });
+export type KlConfig = z.infer<ReturnType<typeof klSettings>>;
 
 export const entropyConfigSchema = z.strictObject({
-  bonus: z
-    .discriminatedUnion('kind', [
-      z.strictObject({ kind: z.literal('fixed'), coefficient: z.number().min(0).default(0) }),
-      z
-        .strictObject({
-          kind: z.literal('adaptive'),
-          target: z.number().positive().default(0.2).describe('nats per token'),
-          start: z.number().min(0).default(0),
-          step: z.number().positive().default(0.005),
-          minimum: z.number().min(0).default(0),
-          maximum: z.number().positive().default(1),
-        })
-        .refine(
-          ({ start, minimum, maximum }) => minimum <= start && start <= maximum,
-          'start must lie between minimum and maximum',
-        ),
-    ])
-    .prefault({ kind: 'fixed' }),
+  bonus: kindsOf('fixed', [
+    z.strictObject({ kind: z.literal('fixed'), coefficient: z.number().min(0).default(0) }),
+    z
+      .strictObject({
+        kind: z.literal('adaptive'),
+        target: z.number().positive().default(0.2).describe('nats per token'),
+        start: z.number().min(0).default(0),
+        step: z.number().positive().default(0.005),
+        minimum: z.number().min(0).default(0),
+        maximum: z.number().positive().default(1),
+      })
+      .refine(
+        ({ start, minimum, maximum }) => minimum <= start && start <= maximum,
+        'start must lie between minimum and maximum',
+      ),
+  ]).prefault({ kind: 'fixed' }),
   topShare: z
     .number()
     .positive()
@@ -190,12 +200,17 @@ export const entropyConfigSchema = z.strictObject({
 });
 export type EntropyConfig = z.infer<typeof entropyConfigSchema>;
 
-export const aggregationConfigSchema = z.discriminatedUnion('kind', [
+export const aggregationConfigSchema = kindsOf('token-mean', [
   z.strictObject({ kind: z.literal('token-mean') }),
   z.strictObject({ kind: z.literal('sequence-mean') }),
   z.strictObject({
     kind: z.literal('constant'),
-    length: z.number().positive().describe('tokens a sequence counts as: the longest allowed response'),
+    length: z
+      .number()
+      .positive()
+      .nullable()
+      .default(null)
+      .describe('tokens a sequence counts as; null: the longest allowed response'),
   }),
 ]);
 export type AggregationConfig = z.infer<typeof aggregationConfigSchema>;
@@ -206,23 +221,28 @@ const correctionLevel = z
   .describe('ratio of each token, or of the whole sequence (the product)');
 
 export const importanceConfigSchema = z.strictObject({
-  correction: z
-    .discriminatedUnion('kind', [
-      z.strictObject({ kind: z.literal('none') }),
-      z.strictObject({
-        kind: z.literal('truncate'),
+  old: z
+    .enum(['trainer', 'sampler'])
+    .default('trainer')
+    .describe(
+      'what the ratio is taken against: the weights at the start of the optimisation of a batch, or those that sampled it, however stale',
+    ),
+  correction: kindsOf('none', [
+    z.strictObject({ kind: z.literal('none') }),
+    z.strictObject({
+      kind: z.literal('truncate'),
+      level: correctionLevel,
+      cap: z.number().positive().default(2),
+    }),
+    z
+      .strictObject({
+        kind: z.literal('mask'),
         level: correctionLevel,
-        cap: z.number().positive().default(2),
-      }),
-      z
-        .strictObject({
-          kind: z.literal('mask'),
-          level: correctionLevel,
-          low: z.number().min(0).default(0.5),
-          high: z.number().positive().default(5),
-        })
-        .refine(({ low, high }) => low < high, 'low must be below high'),
-    ])
+        low: z.number().min(0).default(0.5),
+        high: z.number().positive().default(5),
+      })
+      .refine(({ low, high }) => low < high, 'low must be below high'),
+  ])
     .prefault({ kind: 'none' })
     .describe('of the difference between the engine that sampled and the one that trains'),
   offPolicyKl: z
@@ -236,16 +256,16 @@ export const importanceConfigSchema = z.strictObject({
 });
 export type ImportanceConfig = z.infer<typeof importanceConfigSchema>;
 
-/** The policy-gradient algorithms. */
-export const algorithmConfigSchema = z.strictObject({
+/** The policy-gradient algorithm as keys of a stage's configuration. */
+export const algorithmSettings = ({ klCoefficient }: { klCoefficient: number }) => ({
   advantage: advantageConfigSchema.prefault({ kind: 'grpo' }),
   policyLoss: policyLossConfigSchema.prefault({ kind: 'clip' }),
-  kl: klConfigSchema.prefault({}),
+  kl: klSettings(klCoefficient).prefault({}),
   entropy: entropyConfigSchema.prefault({}),
   aggregation: aggregationConfigSchema.prefault({ kind: 'token-mean' }),
   importance: importanceConfigSchema.prefault({}),
 });
-export type AlgorithmConfig = z.infer<typeof algorithmConfigSchema>;
+export type AlgorithmConfig = z.infer<z.ZodObject<ReturnType<typeof algorithmSettings>>>;
 
 /** Learning from demonstrations or own successes by likelihood alone. */
 export const imitationConfigSchema = z.discriminatedUnion('kind', [

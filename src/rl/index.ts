@@ -13,3 +13,4 @@ export * from './policy-loss.ts';
 export * from './policy-losses/index.ts';
 export * from './schedule.ts';
 export * from './value-loss.ts';
+export * from './watchdogs/index.ts';

@@ -2,7 +2,7 @@ import { ConfigError } from '../core/index.ts';
 import { changingScalars, tf } from '../engine/index.ts';
 import { estimateKl, type KlEstimator, type KlGradient, klForLoss } from './kl/estimators.ts';
 import { policySurrogate, type ResolvedPolicyLoss } from './policy-losses/surrogate.ts';
-import { tokenSequences } from './policy-losses/surrogate-inputs.ts';
+import { detach, tokenSequences } from './policy-losses/surrogate-inputs.ts';
 
 export interface PolicyLossOptions {
   /** The surrogate, as `preparePolicyLoss` returns it. Default: `clip` with the next three options. */
@@ -28,8 +28,8 @@ export interface PolicyLossOptions {
 export interface PolicyLossInputs {
   /** log p of the sampled tokens under the current weights; carries the gradient. */
   logProbabilities: tf.Tensor1D;
-  /** The same under the weights at the start of the optimisation of this batch. */
-  oldLogProbabilities: tf.Tensor1D;
+  /** The same under the weights that the ratio is taken against; null: the current ones, the ratio is 1. */
+  oldLogProbabilities: tf.Tensor1D | null;
   /** The same under the reference model; null where there is none. */
   referenceLogProbabilities: tf.Tensor1D | null;
   /** Entropy of the current distribution at each token, in nats; null where it was not computed. */
@@ -100,7 +100,7 @@ export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions 
 
   const { objective, ratio, clippedLow, clippedHigh } = policySurrogate(chosen, {
     current,
-    old: inputs.oldLogProbabilities,
+    old: inputs.oldLogProbabilities ?? detach(current),
     advantages,
     mask,
     sequences:

@@ -14,12 +14,14 @@ import {
   saveModel,
   type VisionLanguageModel,
 } from '../model/index.ts';
+import { algorithmControlStateSchema } from './algorithm-control.ts';
 
 /** What a stage needs besides weights to continue to the bit; all else is a pure function of seed and step. */
 const stateSchema = z.strictObject({
   step: z.int().min(0),
   optimizerStep: z.int().min(0),
   guard: z.strictObject({ skipped: z.int().min(0), consecutive: z.int().min(0) }),
+  control: algorithmControlStateSchema.optional(),
 });
 export type StageState = z.infer<typeof stateSchema>;
 

@@ -1,67 +1,111 @@
 import { z } from 'zod';
 import { iqaRubricConfigSchema } from '../env/index.ts';
+import { type AlgorithmConfig, algorithmSettings } from '../rl/index.ts';
 import { SCORING_MODES } from '../scoring/index.ts';
 import { freezeSettings, guardSettings, memorySettings, optimizerSettings, runSettings } from './settings.ts';
 
-export const grpoConfigSchema = z.strictObject({
-  ...runSettings,
-  model: z.string().min(1).describe('cold-start checkpoint: the starting policy and the KL reference'),
-  dataset: z
-    .string()
-    .min(1)
-    .describe('data set folder with records.jsonl; the train split gives the prompts'),
-  teacherRows: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('teacher rows for the reward that compares named distortions with the teacher’s'),
-  prompt: z
-    .string()
-    .min(1)
-    .default('student/quality.v1')
-    .describe('shipped prompt, the one of the cold start'),
-  steps: z.int().positive().default(200).describe('rollout batches'),
-  promptsPerStep: z.int().positive().default(16),
-  groupSize: z.int().min(2).default(8).describe('G: completions per prompt'),
-  updatesPerBatch: z.int().positive().default(1).describe('optimiser steps on each rollout batch (mu)'),
-  microBatch: z.int().positive().default(64).describe('sequences per forward pass; not the result'),
-  temperature: z.number().positive().default(1),
-  maxNewTokens: z.int().positive().default(80),
-  truncated: z
-    .enum(['keep', 'mask', 'penalise'])
-    .default('mask')
-    .describe('completions cut by maxNewTokens: train on them, leave them out of the loss, or reward 0'),
-  rubric: iqaRubricConfigSchema.prefault({}),
-  advantage: z.strictObject({ scale: z.enum(['group', 'batch', 'none']).default('group') }).prefault({}),
-  loss: z
-    .strictObject({
-      clipLow: z.number().positive().lt(1).default(0.2),
-      clipHigh: z.number().positive().default(0.2),
-      klCoefficient: z.number().min(0).default(0.04),
-      entropyCoefficient: z.number().min(0).default(0),
-      aggregation: z.enum(['token-mean', 'sequence-mean', 'constant']).default('token-mean'),
-    })
-    .prefault({}),
-  optimizer: optimizerSettings({ learningRate: 1e-4, weightDecay: 0, beta2: 0.95 }),
-  freeze: freezeSettings({ vision: true, merger: false }),
-  ...memorySettings,
-  flip: z.boolean().default(true),
-  validateEvery: z.int().positive().default(40),
-  validationImages: z.int().positive().default(200),
-  validationMode: z.enum(SCORING_MODES).default('greedy').describe('how validation reads scores'),
-  ratioTolerance: z
-    .number()
-    .positive()
-    .default(0.02)
-    .describe(
-      'largest |ratio - 1| allowed before the first update of a batch: sampler and trainer must agree',
-    ),
-  maxMissingRewardShare: z
-    .number()
-    .min(0)
-    .lt(1)
-    .default(0.2)
-    .describe('share of failed rewards in a batch that stops the run'),
-  guards: guardSettings.prefault({}),
-});
+export const grpoConfigSchema = z
+  .strictObject({
+    ...runSettings,
+    model: z.string().min(1).describe('cold-start checkpoint: the starting policy and the KL reference'),
+    dataset: z
+      .string()
+      .min(1)
+      .describe('data set folder with records.jsonl; the train split gives the prompts'),
+    teacherRows: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe('teacher rows for the reward that compares named distortions with the teacher’s'),
+    prompt: z
+      .string()
+      .min(1)
+      .default('student/quality.v1')
+      .describe('shipped prompt, the one of the cold start'),
+    steps: z.int().positive().default(200).describe('rollout batches'),
+    promptsPerStep: z.int().positive().default(16),
+    groupSize: z.int().min(2).default(8).describe('G: completions per prompt'),
+    updatesPerBatch: z
+      .int()
+      .positive()
+      .default(1)
+      .describe('optimiser steps on each rollout batch: passes over it (mu) times mini-batches'),
+    miniBatches: z
+      .int()
+      .positive()
+      .default(1)
+      .describe('parts that a rollout batch is cut into, each an optimiser step of its own'),
+    microBatch: z.int().positive().default(64).describe('sequences per forward pass; not the result'),
+    temperature: z.number().positive().default(1),
+    maxNewTokens: z.int().positive().default(80),
+    truncated: z
+      .enum(['keep', 'mask', 'penalise'])
+      .default('mask')
+      .describe('completions cut by maxNewTokens: train on them, leave them out of the loss, or reward 0'),
+    rubric: iqaRubricConfigSchema.prefault({}),
+    ...algorithmSettings({ klCoefficient: 0.04 }),
+    optimizer: optimizerSettings({ learningRate: 1e-4, weightDecay: 0, beta2: 0.95 }),
+    freeze: freezeSettings({ vision: true, merger: false }),
+    ...memorySettings,
+    flip: z.boolean().default(true),
+    validateEvery: z.int().positive().default(40),
+    validationImages: z.int().positive().default(200),
+    validationMode: z.enum(SCORING_MODES).default('greedy').describe('how validation reads scores'),
+    ratioTolerance: z
+      .number()
+      .positive()
+      .default(0.02)
+      .describe(
+        'largest |ratio - 1| allowed before the first update of a batch: sampler and trainer must agree',
+      ),
+    maxMissingRewardShare: z
+      .number()
+      .min(0)
+      .lt(1)
+      .default(0.2)
+      .describe('share of failed rewards in a batch that stops the run'),
+    guards: guardSettings.prefault({}),
+  })
+  .superRefine((config, context) => {
+    for (const [path, message] of impossible(config)) {
+      context.addIssue({ code: 'custom', path: path.split('.'), message, input: config });
+    }
+  });
 export type GrpoConfig = z.infer<typeof grpoConfigSchema>;
+
+/** Settings that are each possible, but not together. */
+function* impossible({
+  advantage,
+  kl,
+  importance,
+  promptsPerStep,
+  miniBatches,
+  updatesPerBatch,
+}: AlgorithmConfig & {
+  promptsPerStep: number;
+  miniBatches: number;
+  updatesPerBatch: number;
+}): Generator<[path: string, message: string]> {
+  if (miniBatches > promptsPerStep)
+    yield [
+      'miniBatches',
+      `is ${miniBatches}, allowed are at most promptsPerStep = ${promptsPerStep}: a group stays whole`,
+    ];
+  if (updatesPerBatch % miniBatches !== 0)
+    yield [
+      'updatesPerBatch',
+      `is ${updatesPerBatch}, allowed are multiples of miniBatches = ${miniBatches}: every sample is used equally often`,
+    ];
+  if (advantage.kind === 'gae')
+    yield [
+      'advantage.kind',
+      'is "gae", which needs a value head: this stage has none; reinforce++ needs none',
+    ];
+  if (advantage.kind === 'gdpo' && kl.place === 'reward')
+    yield ['kl.place', 'is "reward", but gdpo normalises each reward term by itself: allowed is "loss"'];
+  if (importance.old === 'sampler' && importance.correction.kind !== 'none')
+    yield [
+      'importance.correction',
+      'corrects from sampler to trainer, but importance.old "sampler" already takes the ratio to the sampler: allowed is "none"',
+    ];
+}

@@ -1,5 +1,4 @@
 import {
-  type Completion,
   ConfigError,
   InputError,
   type RewardValue,
@@ -14,11 +13,10 @@ import {
   type RenderedPrompt,
   renderPrompt,
 } from '../data/index.ts';
-import { createIqaRubric, type IqaTarget, type ScoredCompletion } from '../env/index.ts';
+import { createIqaRubric, type IqaRubric, type IqaTarget } from '../env/index.ts';
 import { openRun } from '../formats/index.ts';
 import {
   disposeParameters,
-  generate,
   type ImageFeatures,
   loadModel,
   loadModelFormat,
@@ -27,9 +25,10 @@ import {
   type Sequence,
   type VisionLanguageModel,
 } from '../model/index.ts';
-import { grpoAdvantages, NonFiniteGuard, RewardFailureGuard } from '../rl/index.ts';
+import { NonFiniteGuard, RewardFailureGuard, synchronisesAfter } from '../rl/index.ts';
 import { coldStartRowSchema } from '../teacher/index.ts';
-import { adapt, adaptedReference, disposeReference, pictureFeaturesOf, trainedParameters } from './adapt.ts';
+import { adapt, pictureFeaturesOf, trainedParameters } from './adapt.ts';
+import { AlgorithmControl } from './algorithm-control.ts';
 import { restoreStage, saveStage } from './checkpointing.ts';
 import { DataOrder } from './data-order.ts';
 import { type Examples, loadExamples } from './examples.ts';
@@ -38,8 +37,11 @@ import { fitToProcessor } from './fit-picture.ts';
 import type { GrpoConfig } from './grpo.config.ts';
 import { hashInputs } from './inputs.ts';
 import { trainingPicture } from './pictures.ts';
+import { judgeRollouts, rewardPenalty } from './policy-samples.ts';
 import { policyUpdates } from './policy-updates.ts';
+import { movingVariables, openReference, synchronise } from './reference.ts';
 import { rewardMetrics } from './reward-metrics.ts';
+import { type RolloutPrompt, rewardGroups, sampleGroups } from './rollouts.ts';
 import { learningRateOf } from './schedule.ts';
 import { RESULT_NEUTRAL_KEYS } from './settings.ts';
 import type { StageOptions, StageResult } from './stage.ts';
@@ -87,7 +89,10 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
   const model = await loadModel(config.model);
   const isNew = model.parameters.adapter === undefined;
   adapt(model, config.lora, rng);
-  const reference = config.loss.klCoefficient > 0 ? await referenceOf(model, isNew, config) : null;
+  const control = new AlgorithmControl(config);
+  const { kl, freeze } = config;
+  const reference =
+    control.klCoefficient > 0 ? await openReference(model, { kl, start: config.model, isNew, freeze }) : null;
   const trained = trainedParameters(model, config.freeze);
   const trainee = traineeOf(trained, config.optimizer);
   const cache = pictureFeaturesOf(model, trained, config.pictureCache);
@@ -104,9 +109,14 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
     const failures = new RewardFailureGuard({ limit: config.maxMissingRewardShare });
     let start = 0;
     if (run.resumedFrom !== null) {
-      const { state, restoreOptimizer } = await restoreStage(run.resumedFrom.folder, model);
+      const { state, restoreOptimizer } = await restoreStage(
+        run.resumedFrom.folder,
+        model,
+        movingVariables(reference),
+      );
       restoreOptimizer(trainee.optimizer);
       guard.restore(state.guard);
+      if (state.control !== undefined) control.restore(state.control);
       start = state.step;
     }
     const order = new DataOrder(rng.fork('order'), train.records.length);
@@ -122,10 +132,14 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
       run.saveCheckpoint(
         step,
         (folder) =>
-          saveStage(folder, model, trainee.optimizer, { step, guard: guard.state() }, undefined, {
-            stage: 'grpo',
-            prompt: prompt.hash,
-          }),
+          saveStage(
+            folder,
+            model,
+            trainee.optimizer,
+            { step, guard: guard.state(), control: control.state() },
+            movingVariables(reference),
+            { stage: 'grpo', prompt: prompt.hash },
+          ),
         best,
       );
 
@@ -150,48 +164,65 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
           cache?.picture(index, train.images[index]!, config.flip, draw) ??
           trainingPicture(train.images[index]!, config.flip, model.processor, draw),
       );
-      const prompts = pictures.map((picture) => question(model, prompt, picture));
+      const prompts = pictures.map((picture, i): RolloutPrompt => {
+        const record = chosen[i]!;
+        return { sequence: question(model, prompt, picture), record, target: targets[record]! };
+      });
       const features = await timed('rollout', async () => cache?.of(pictures));
-      const groups = await timed('rollout', () => rollout(model, prompts, config, draw, features));
-      const scored = await timed('reward', async () =>
-        rubric.scoreGroups(
-          groups.map((group, i) => ({
-            target: targets[chosen[i]!]!,
-            texts: group.map(({ text }) => text),
-          })),
-        ),
+      const groups = await timed('rollout', () =>
+        sampleGroups(model, prompts, config, draw.fork('rollout'), features),
       );
-      const samples = flatten(prompts, chosen, groups, scored, config);
+      const samples = await timed('reward', async () => rewardGroups(rubric, prompts, groups, config));
       const rewards = samples.map(({ reward }) => reward);
       failures.observe({
         missing: rewards.filter(({ status }) => status === 'missing').length,
         total: rewards.length,
         reasons: rewards.flatMap((reward) => (reward.status === 'missing' ? [reward.reason] : [])),
       });
-      const advantages = grpoAdvantages(
-        rewards,
-        samples.map(({ group }) => String(group)),
-        { scale: config.advantage.scale },
-      );
-      const kept = samples.flatMap((sample, i) => {
-        const advantage = advantages.advantages[i];
-        if (advantage === null || advantage === undefined) return [];
-        if (config.truncated === 'mask' && sample.completion.finishReason === 'length') return [];
-        return [{ ...sample, advantage }];
+      const judged = judgeRollouts(samples, {
+        config,
+        weights: rubric.weights,
+        truncated: config.truncated,
+        penalty:
+          reference === null || kl.place === 'loss'
+            ? null
+            : await timed('reward', () =>
+                rewardPenalty(samples, reference.model, features ?? null, {
+                  ...config,
+                  coefficient: control.klCoefficient,
+                }),
+              ),
+        greedyRewards:
+          config.advantage.kind === 'remax'
+            ? await timed('rollout', () => greedyRewards(model, rubric, prompts, config, draw, features))
+            : null,
       });
-      const values: Record<string, number> = {
-        ...rewardMetrics(samples, targets),
-        'group/zeroVarianceShare': advantages.counts.zeroVarianceGroups / advantages.counts.groups,
-        'group/missing': advantages.counts.missing,
-        'samples/trained': kept.length,
-      };
-      if (kept.length > 0) {
+      const values: Record<string, number> = { ...rewardMetrics(samples, targets), ...judged.metrics };
+      if (judged.kept.length > 0) {
         const learningRate = learningRateOf(config.optimizer, config.steps, step);
         const result = await timed('update', () =>
-          policyUpdates(model, reference, trainee, kept, learningRate, config, step, features),
+          policyUpdates({
+            model,
+            reference: kl.place === 'loss' ? (reference?.model ?? null) : null,
+            trainee,
+            samples: judged.kept,
+            learningRate,
+            config,
+            control,
+            step,
+            rng: draw.fork('update'),
+            features,
+          }),
         );
         for (const applied of result.applied) guard.observe(applied, step);
         Object.assign(values, result.metrics, { learningRate });
+      }
+      if (
+        reference !== null &&
+        kl.reference.kind === 'synchronised' &&
+        synchronisesAfter(kl.reference, done)
+      ) {
+        synchronise(reference, trained, kl.reference.mix);
       }
       run.metrics(done, values);
       run.timings(done, Object.fromEntries(clock));
@@ -222,7 +253,7 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
     trainee.optimizer.dispose();
     cache?.dispose();
     disposeParameters(model.parameters);
-    if (reference !== null) disposeReference(reference, model);
+    reference?.dispose();
     await run.close();
   }
 }
@@ -234,62 +265,24 @@ function requireNoDropout({ lora }: GrpoConfig): void {
   });
 }
 
-/** The starting policy: of an adapted model the same weights, otherwise a second copy of them. */
-async function referenceOf(
-  model: VisionLanguageModel,
-  isNew: boolean,
-  config: GrpoConfig,
-): Promise<VisionLanguageModel> {
-  return model.parameters.adapter === undefined ? loadModel(config.model) : adaptedReference(model, isNew);
-}
-
 function question(model: VisionLanguageModel, prompt: RenderedPrompt, image: ProcessedImage): Sequence {
   const content = [{ type: 'image' as const }, { type: 'text' as const, text: prompt.text }];
   return promptSequence(model, [{ role: 'user', content }], [image]);
 }
 
-/** One completion of one training image, rewarded. */
-interface Sample {
-  prompt: Sequence;
-  completion: Completion;
-  /** Index of the prompt in the step. */
-  group: number;
-  /** Index of the image in the training split. */
-  record: number;
-  parts: ScoredCompletion;
-  reward: RewardValue;
-}
-
-async function rollout(
+/** Reward of the most probable answer to each prompt, once for each sample of its group. ReMax's baseline. */
+async function greedyRewards(
   model: VisionLanguageModel,
-  prompts: readonly Sequence[],
+  rubric: IqaRubric,
+  prompts: readonly RolloutPrompt[],
   config: GrpoConfig,
   rng: Rng,
-  imageFeatures: ImageFeatures | undefined,
-): Promise<Completion[][]> {
-  return generate(model, prompts, {
-    samplesPerPrompt: config.groupSize,
-    maxNewTokens: config.maxNewTokens,
-    temperature: config.temperature,
-    rng: rng.fork('rollout'),
-    ...(imageFeatures === undefined ? {} : { imageFeatures }),
-  });
-}
-
-function flatten(
-  prompts: readonly Sequence[],
-  chosen: readonly number[],
-  groups: readonly Completion[][],
-  scored: readonly ScoredCompletion[][],
-  config: GrpoConfig,
-): Sample[] {
-  return groups.flatMap((group, i) =>
-    group.map((completion, k) => {
-      const parts = scored[i]![k]!;
-      const cut = completion.finishReason === 'length' && config.truncated === 'penalise';
-      const reward: RewardValue = cut ? { status: 'ok', value: 0 } : parts.total;
-      return { prompt: prompts[i]!, completion, group: i, record: chosen[i]!, parts, reward };
-    }),
+  features: ImageFeatures | undefined,
+): Promise<RewardValue[]> {
+  const settings = { groupSize: 1, maxNewTokens: config.maxNewTokens, temperature: 0 };
+  const answers = await sampleGroups(model, prompts, settings, rng.fork('greedy'), features);
+  return rewardGroups(rubric, prompts, answers, config).flatMap(({ reward }) =>
+    new Array<RewardValue>(config.groupSize).fill(reward),
   );
 }
 

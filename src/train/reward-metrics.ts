@@ -38,13 +38,13 @@ export function rewardMetrics(
         : [],
     ),
   );
-  record(
-    'completion/length',
-    samples.map(({ completion }) => completion.tokenIds.length),
-  );
-  values['completion/truncatedShare'] =
+  const lengths = samples.map(({ completion }) => completion.tokenIds.length);
+  values['completions/mean_length'] = lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
+  values['completions/min_length'] = Math.min(...lengths);
+  values['completions/max_length'] = Math.max(...lengths);
+  values['completions/clipped_ratio'] =
     samples.filter(({ completion }) => completion.finishReason === 'length').length / samples.length;
-  values['completion/unparsableShare'] =
+  values['completions/unparsable_ratio'] =
     samples.filter(({ parts }) => parts.answer.status !== 'ok').length / samples.length;
   return values;
 }

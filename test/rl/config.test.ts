@@ -1,18 +1,21 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import {
-  algorithmConfigSchema,
+  algorithmSettings,
   bapoConfigSchema,
   dpoConfigSchema,
   policyLossConfigSchema,
 } from '../../src/rl/index.ts';
 
-describe('algorithmConfigSchema', () => {
+const algorithmConfigSchema = z.strictObject(algorithmSettings({ klCoefficient: 0 }));
+
+describe('algorithmSettings', () => {
   it('is GRPO with the clip of PPO where nothing is said', () => {
     const config = algorithmConfigSchema.parse({});
     expect(config.advantage).toEqual({ kind: 'grpo', scale: 'group', epsilon: 1e-4 });
     expect(config.policyLoss).toEqual({ kind: 'clip', epsilonLow: 0.2, epsilonHigh: 0.2, dualClip: null });
     expect(config.aggregation).toEqual({ kind: 'token-mean' });
-    expect(config.importance).toEqual({ correction: { kind: 'none' }, offPolicyKl: null });
+    expect(config.importance).toEqual({ old: 'trainer', correction: { kind: 'none' }, offPolicyKl: null });
   });
 
   it('refuses a setting of another algorithm', () => {
@@ -35,8 +38,21 @@ describe('algorithmConfigSchema', () => {
     expect(() => algorithmConfigSchema.parse(config)).toThrow(message);
   });
 
-  it('wants the constant length said', () => {
-    expect(() => algorithmConfigSchema.parse({ aggregation: { kind: 'constant' } })).toThrow('length');
+  it('takes settings without a kind for those of the default one', () => {
+    const config = algorithmConfigSchema.parse({
+      advantage: { scale: 'none' },
+      policyLoss: { epsilonHigh: 0.28 },
+      kl: { coefficient: { value: 0.01 } },
+    });
+    expect(config.advantage).toMatchObject({ kind: 'grpo', scale: 'none' });
+    expect(config.policyLoss).toMatchObject({ kind: 'clip', epsilonLow: 0.2, epsilonHigh: 0.28 });
+    expect(config.kl.coefficient).toEqual({ kind: 'fixed', value: 0.01 });
+    expect(() => algorithmConfigSchema.parse({ policyLoss: { lowStart: 0.6 } })).toThrow('lowStart');
+  });
+
+  it('keeps the KL coefficient of the stage where another key of KL is set', () => {
+    const schema = z.strictObject(algorithmSettings({ klCoefficient: 0.04 }));
+    expect(schema.parse({ kl: { estimator: 'k1' } }).kl.coefficient).toEqual({ kind: 'fixed', value: 0.04 });
   });
 });
 

@@ -154,14 +154,14 @@ describe('an interrupted and resumed run leaves the bytes of an undisturbed one'
 
 describe('the checks of a step', () => {
   it('sampler and trainer agree, and the ratio starts at 1, in every step', async () => {
-    const rows = (await metricRows(fixture.path('straight'))).filter((row) => 'ratioMax' in row);
+    const rows = (await metricRows(fixture.path('straight'))).filter((row) => 'ratio/max' in row);
     expect(rows).toHaveLength(STEPS);
     for (const row of rows) {
-      expect(row['sampler/maximumAbsoluteDifference']).toBeLessThan(1e-4);
-      expect(row['sampler/maximumAbsoluteDifference']).toBeGreaterThan(0);
-      expect(Math.abs(row.ratioMax! - 1)).toBeLessThan(1e-4);
-      expect(Math.abs(row.ratioMin! - 1)).toBeLessThan(1e-4);
-      expect(row.clipRatioHigh! + row.clipRatioLow!).toBe(0);
+      expect(row['sampling/logp_difference/max']).toBeLessThan(1e-4);
+      expect(row['sampling/logp_difference/max']).toBeGreaterThan(0);
+      expect(Math.abs(row['ratio/max']! - 1)).toBeLessThan(1e-4);
+      expect(Math.abs(row['ratio/min']! - 1)).toBeLessThan(1e-4);
+      expect(row['clip_ratio/high']! + row['clip_ratio/low']!).toBe(0);
     }
   });
 
@@ -176,15 +176,15 @@ describe('the checks of a step', () => {
       updatesPerBatch: 2,
       optimizer: { learningRate: 5e-3, warmupShare: 0 },
     });
-    expect(row.ratioMin!).toBeLessThan(0.8);
-    expect(row.clipRatioLow!).toBeGreaterThan(0);
+    expect(row['ratio/min']!).toBeLessThan(0.8);
+    expect(row['clip_ratio/low']!).toBeGreaterThan(0);
   });
 });
 
 describe('rewards', () => {
   it('counts groups of equal rewards', async () => {
     const { row } = await step('equal', { rubric: NO_REWARD });
-    expect(row['group/zeroVarianceShare']).toBe(1);
+    expect(row.frac_reward_zero_std).toBe(1);
     expect(row['reward/mean']).toBe(0);
     expect(row.surrogate).toBeCloseTo(0, 12);
   });
@@ -201,7 +201,7 @@ describe('rewards', () => {
       const [a, b] = samples.filter((entry) => entry.step === row.step).map(({ total }) => total.value);
       expect(row['reward/mean']).toBeCloseTo((a! + b!) / 2, 10);
       expect(row['reward/std']).toBeCloseTo(Math.abs(a! - b!) / 2, 10);
-      expect(row['group/zeroVarianceShare']).toBe(a === b ? 1 : 0);
+      expect(row.frac_reward_zero_std).toBe(a === b ? 1 : 0);
     }
   });
 
@@ -296,7 +296,7 @@ describe('completions cut by maxNewTokens', () => {
 
   it('keep: they are trained on with their reward', async () => {
     const { row } = await step('keep', { ...cut, truncated: 'keep' });
-    expect(row['completion/truncatedShare']).toBe(1);
+    expect(row['completions/clipped_ratio']).toBe(1);
     expect(row['reward/accuracy/mean']).toBeGreaterThan(0);
     // Linear accuracy, level consistency 0.3, format 0.1; no rows, so no distortion term.
     expect(row['reward/mean']).toBeCloseTo(
@@ -310,7 +310,7 @@ describe('completions cut by maxNewTokens', () => {
 
   it('mask: they are left out of the loss; with none left the weights stay as they are', async () => {
     const { run, row } = await step('mask', { ...cut, truncated: 'mask' });
-    expect(row['completion/truncatedShare']).toBe(1);
+    expect(row['completions/clipped_ratio']).toBe(1);
     expect(row['reward/mean']).toBeGreaterThan(0);
     expect(row['samples/trained']).toBe(0);
     expect(await weightsDifference(modelAt(run, 1), taught)).toBe(0);
@@ -320,7 +320,7 @@ describe('completions cut by maxNewTokens', () => {
     const { row } = await step('penalise', { ...cut, truncated: 'penalise' });
     expect(row['reward/accuracy/mean']).toBeGreaterThan(0);
     expect(row['reward/mean']).toBe(0);
-    expect(row['group/zeroVarianceShare']).toBe(1);
+    expect(row.frac_reward_zero_std).toBe(1);
     expect(row['samples/trained']).toBe(16);
   });
 });

@@ -72,6 +72,7 @@ export interface IqaServices {
 
 export interface IqaRubric {
   readonly config: IqaRubricConfig;
+  readonly weights: Readonly<Record<IqaTerm, number>>;
   /** The largest total a completion can earn where all terms apply. */
   readonly maximum: number;
   /** Scores one completion. The rank form compares images: use scoreGroups. */
@@ -196,6 +197,7 @@ export function createIqaRubric(
 
   return {
     config,
+    weights,
     maximum: Object.values(weights).reduce((sum, value) => sum + value, 0),
     scoreGroups,
     scoreCompletion(text, target) {

@@ -19,7 +19,10 @@ export interface AdvantageBatch {
   groupIds: readonly string[];
   /** Mask of each response's action tokens, [T] per sample. */
   actions: readonly ArrayLike<boolean | number>[];
-  /** Rewards within the response, [T] per sample, added to the terminal one (a KL penalty, steps of an environment). */
+  /**
+   * Rewards within the response, [T] per sample, added to the terminal one (a KL penalty, steps of an environment).
+   * Estimators that know one number per sample take their sum; `gdpo`, which knows terms, takes none.
+   */
   tokenRewards?: readonly ArrayLike<number>[];
   /** [T] per sample: the value head's estimates. Needed by `gae`. */
   values?: readonly ArrayLike<number>[];
@@ -39,7 +42,8 @@ export interface EstimatedAdvantages {
 
 /** The advantages of every action token under the configured estimator. */
 export function estimateAdvantages(config: AdvantageConfig, batch: AdvantageBatch): EstimatedAdvantages {
-  const { rewards, groupIds, actions } = batch;
+  const { groupIds, actions } = batch;
+  const rewards = withinRewards(batch);
   const perSample = ({ advantages, counts }: Pick<GroupAdvantages, 'advantages' | 'counts'>) => ({
     advantages: spread(advantages, actions),
     counts,
@@ -99,6 +103,18 @@ export function estimateAdvantages(config: AdvantageConfig, batch: AdvantageBatc
       return config satisfies never;
   }
 }
+
+/** Each sample's reward with those within its response. */
+const withinRewards = ({ rewards, tokenRewards }: AdvantageBatch): readonly RewardValue[] =>
+  tokenRewards === undefined
+    ? rewards
+    : rewards.map((reward, i): RewardValue => {
+        if (reward.status !== 'ok') return reward;
+        return {
+          status: 'ok',
+          value: Array.from(tokenRewards[i]!).reduce((sum, value) => sum + value, reward.value),
+        };
+      });
 
 /** The same advantage at every action token of a sample. */
 function spread(

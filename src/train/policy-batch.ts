@@ -1,0 +1,64 @@
+import type { Rng } from '../core/index.ts';
+import { type Batch, collate, type Sequence, type VisionLanguageModel } from '../model/index.ts';
+import { groupById } from '../rl/index.ts';
+import { chunk } from './chunk.ts';
+
+/** What the policy learns from: tokens as they were sampled, and how good each of them was. */
+export interface PolicySample {
+  /** Prompt, actions and observations by role; actions alone are trained. */
+  sequence: Sequence;
+  /** [A] log-probability of each action token where it was sampled, at the sampling temperature. */
+  logProbabilities: ArrayLike<number>;
+  /** [A] advantage of each action token. */
+  advantages: ArrayLike<number>;
+  /** Prompt id: the samples that were compared with each other. */
+  group: string;
+}
+
+/** Some samples of an optimizer batch, as one forward pass takes them. */
+export interface MicroBatch {
+  samples: readonly PolicySample[];
+  batch: Batch;
+  /** Action tokens of each sample. */
+  lengths: readonly number[];
+  /** [T] one value per action token, in the order of the flat vectors; 0 in the padding. */
+  perToken(valuesOf: (sample: PolicySample) => ArrayLike<number>): Float32Array;
+}
+
+export function microBatches(
+  samples: readonly PolicySample[],
+  size: number,
+  { config }: Pick<VisionLanguageModel, 'config'>,
+): MicroBatch[] {
+  return chunk(samples, size).map((own) => {
+    const batch = collate(
+      own.map(({ sequence }) => sequence),
+      config,
+    );
+    return {
+      samples: own,
+      batch,
+      lengths: own.map(({ logProbabilities }) => logProbabilities.length),
+      perToken: (valuesOf) => {
+        const result = new Float32Array(batch.actions.rows.length);
+        let at = 0;
+        for (const sample of own) {
+          const values = valuesOf(sample);
+          for (let t = 0; t < values.length; t++) result[at++] = values[t] as number;
+        }
+        return result;
+      },
+    };
+  });
+}
+
+/**
+ * A rollout batch cut into mini-batches of whole groups, in an order drawn anew for each rollout batch. A single
+ * mini-batch keeps the order of the samples.
+ */
+export function miniBatches(samples: readonly PolicySample[], count: number, rng: Rng): PolicySample[][] {
+  if (count === 1) return [[...samples]];
+  const groups = rng.shuffle([...groupById(samples.map(({ group }) => group)).values()]);
+  const size = Math.ceil(groups.length / count);
+  return chunk(groups, size).map((own) => own.flat().map((index) => samples[index]!));
+}
