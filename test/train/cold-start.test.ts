@@ -1,4 +1,4 @@
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -260,6 +260,48 @@ describe('a run is not continued from other inputs behind the same paths', () =>
     await expect(again).rejects.toMatchObject({ code: 'CONFIG', exitCode: 2 });
     await expect(again).rejects.toThrow(/started from other content of 1 input\(s\)/);
     await expect(again).rejects.toThrow(`  ${named}: the run started from `);
+  });
+});
+
+describe('inputs that were moved', () => {
+  const inputsIn = async (folder: string): Promise<string[]> => {
+    await cp(fixture.random, join(folder, 'model'), { recursive: true });
+    await cp(fixture.data, join(folder, 'data'), { recursive: true });
+    await cp(fixture.rows, join(folder, 'rows.jsonl'));
+    return optionsIn(folder);
+  };
+  const optionsIn = (folder: string): string[] => [
+    ...['--model', join(folder, 'model'), '--data', join(folder, 'data')],
+    ...['--rows', join(folder, 'rows.jsonl')],
+  ];
+
+  it('continue a run from where it stopped, to the bytes of an undisturbed one', async () => {
+    const before = fixture.path('inputs-before');
+    const child = startChild(MAIN, args('moved', ...(await inputsIn(before))));
+    await child.printed('step 2: validation');
+    child.process.kill('SIGINT');
+    expect(await child.ended).toMatchObject({ code: 130 });
+    const after = fixture.path('inputs-after');
+    await rename(before, after);
+    const { stderr } = await train('moved', ...optionsIn(after));
+    expect(stderr).toContain('continuing from step ');
+    const recorded = JSON.parse(await readFile(join(fixture.path('moved'), 'config.json'), 'utf8'));
+    expect(recorded.config.dataset).toBe(join(after, 'data'));
+    expectEqualTraces(
+      await traceOf(fixture.path('moved'), STEPS),
+      await traceOf(fixture.path('straight'), STEPS),
+    );
+  });
+
+  it('are refused where one has other content, with its name and its path', async () => {
+    const folder = fixture.path('inputs-other');
+    const options = await inputsIn(folder);
+    const rows = await readAllJsonl(fixture.rows, coldStartRowSchema);
+    await writeJsonl(join(folder, 'rows.jsonl'), rows.slice(1));
+    const { code, stderr } = await runChild(MAIN, ...args('straight', ...options));
+    expect(code).toBe(2);
+    expect(stderr).toContain('was started from other content of 1 input(s) (SHA-256):\n  rows: the run ');
+    expect(stderr).toContain(`rows: the run has "${fixture.rows}", got "${join(folder, 'rows.jsonl')}"`);
   });
 });
 

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256OfFile } from '../../src/core/index.ts';
@@ -121,6 +121,60 @@ describe('a cold start of adapters', () => {
     );
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain("lora.rank is 8, the adapter's 4");
+  });
+});
+
+describe('a base that was moved', () => {
+  const baseIn = async (folder: string): Promise<string> =>
+    JSON.parse(await readFile(join(folder, 'adapter_config.json'), 'utf8')).base_model_name_or_path;
+
+  it('continues the run: its checkpoints name the old place, its result the new one', async () => {
+    const [before, after] = [fixture.path('base-before'), fixture.path('base-after')];
+    await cp(taught, before, { recursive: true });
+    await train('moved', '--model', before);
+    await rename(before, after);
+    await train('moved', '--model', after);
+    expect(await baseIn(modelAt(fixture.path('moved'), STEPS))).toBe(before);
+    expect(await baseIn(fixture.path('moved/model'))).toBe(after);
+    const [got, expected] = await Promise.all(
+      ['moved', 'straight'].map((name) => traceOf(fixture.path(name), STEPS, WEIGHTS)),
+    );
+    expectEqualTraces(got!, expected!);
+  });
+
+  it('continues a run from an adapter whose base was moved, but not one whose scale was changed', async () => {
+    const adapter = fixture.path('adapter-start');
+    await cp(join(fixture.path('straight'), 'model'), adapter, { recursive: true });
+    const base = fixture.path('base-of-adapter');
+    await cp(taught, base, { recursive: true });
+    const change = async (changes: object): Promise<void> => {
+      const path = join(adapter, 'adapter_config.json');
+      await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, 'utf8')), ...changes }));
+    };
+    const further = ['--model', adapter, '--set', 'lora=null', '--set', 'steps=1'];
+    await train('moved-further', ...further);
+    await change({ base_model_name_or_path: base });
+    await train('moved-further', ...further);
+    expect(await baseIn(fixture.path('moved-further/model'))).toBe(base);
+    await change({ lora_alpha: 1 });
+    const refused = await runChild(MAIN, ...args('moved-further', ...further));
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('  model/adapter_config.json: the run started from ');
+  });
+});
+
+describe('freeze beside an adapter', () => {
+  it('is said to be passed over where the adapter does otherwise, and not where it agrees', async () => {
+    // The cold start's own default frees tower and merger; the adapter has layers in neither.
+    const { stderr } = await train('freeze-default', '--set', 'steps=1');
+    expect(stderr.match(/freeze is passed over/g)).toHaveLength(1);
+    expect(stderr).toContain('freeze.vision is false, but the adapter has no layers there');
+    const agreeing = ['--set', 'freeze.vision=true', '--set', 'freeze.merger=true', '--set', 'steps=1'];
+    expect((await train('freeze-agrees', ...agreeing)).stderr).not.toContain('freeze');
+    const frozen = await train('freeze-merger', ...agreeing, '--set', 'lora.merger=true');
+    expect(frozen.stderr).toContain(
+      'freeze is passed over: freeze.merger is true, but the adapter has layers there and they are trained',
+    );
   });
 });
 
