@@ -22,6 +22,7 @@ export {
   TrainingError,
 } from './core/index.ts';
 export { decodeImage } from './data/index.ts';
+export type { RewardFunction, RewardModule, RewardSample } from './env/index.ts';
 export {
   type BatchItem,
   type BatchOptions,

@@ -1,3 +1,5 @@
+import type { InferenceSession } from 'onnxruntime-node';
+
 export interface ExportedPicture {
   width: number;
   height: number;
@@ -8,8 +10,11 @@ export interface ExportedPicture {
   imageStd: readonly number[];
   pixelValues: readonly number[];
 }
-export function open(folder: string): Promise<{
-  facts: { picture: ExportedPicture };
+export function open(
+  folder: string,
+  options?: InferenceSession.SessionOptions,
+): Promise<{
+  facts: { weights: string | null; picture: ExportedPicture };
   answer(pixels: Uint8Array): Promise<{ tokens: number[]; firstLogits: Float32Array }>;
 }>;
 export function patchesOf(pixels: Uint8Array, picture: ExportedPicture): Float32Array;

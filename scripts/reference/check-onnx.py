@@ -1,4 +1,5 @@
-"""Runs the files of `q-ponder model export` in Python, and compares with what onnxruntime-node made of them.
+"""Runs the files of `q-ponder model export` in Python, compares with what onnxruntime-node made of them, and looks
+where weights lie that are not inside: aligned, in bounds, none over another.
 
     pip install onnxruntime onnx numpy
     node -e "import('./examples/onnx/score.mjs').then(async ({ open }) => { const { facts, answer } = await open('FOLDER');
@@ -45,10 +46,34 @@ while len(tokens) < facts["maxNewTokens"]:
     feeds["position"] = np.array([facts["firstPosition"] + len(tokens) - 1], np.int32)
     results = dict(zip(names, token.run(None, feeds)))
 
+ALIGNMENT = 4096
+DTYPE_BYTES = {onnx.TensorProto.FLOAT: 4, onnx.TensorProto.INT32: 4, onnx.TensorProto.INT64: 8, onnx.TensorProto.BOOL: 1}
+
+
+def external_places(name: str) -> set[tuple[str, int, int]]:
+    places = set()
+    for tensor in onnx.load(folder / name, load_external_data=False).graph.initializer:
+        if tensor.data_location != onnx.TensorProto.EXTERNAL:
+            continue
+        keys = {entry.key: entry.value for entry in tensor.external_data}
+        offset, length = int(keys["offset"]), int(keys["length"])
+        assert offset % ALIGNMENT == 0, (tensor.name, offset)
+        assert length == DTYPE_BYTES[tensor.data_type] * int(np.prod(tensor.dims)), (tensor.name, length)
+        assert offset + length <= (folder / keys["location"]).stat().st_size, (tensor.name, offset, length)
+        places.add((keys["location"], offset, length))
+    return places
+
+
+both = [external_places(name) for name in ("prompt.onnx", "token.onnx")]
+ordered = sorted(both[0] | both[1])
+for (file, offset, length), (next_file, next_offset, _) in zip(ordered, ordered[1:]):
+    assert file != next_file or offset + length <= next_offset, (file, offset, next_offset)
+
 report = {"tokens": len(tokens), "equal": tokens == given["tokens"]}
+report["external"] = {"tensors": len(ordered), "of both": len(both[0] & both[1])}
 for name in ("prompt.onnx", "token.onnx"):
     try:
-        onnx.checker.check_model(onnx.load(folder / name))
+        onnx.checker.check_model(folder / name)
         report[name] = "sound"
     except onnx.checker.ValidationError as error:
         report[name] = str(error).splitlines()[0]

@@ -1,1 +1,2 @@
 export * from './iqa/index.ts';
+export * from './rewards/index.ts';

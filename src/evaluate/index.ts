@@ -38,6 +38,7 @@ export * from './run-evaluation.ts';
 export * from './run-identity.ts';
 export * from './run-rows.ts';
 export * from './run-server.ts';
+export { pictureUrl } from './run-server.ts';
 export * from './suites/index.ts';
 export * from './summarize.ts';
 export type { AccuracySummary, LevelRow } from './summarize-accuracy.ts';

@@ -159,6 +159,16 @@ export async function pruneCheckpoints(folder: string, keep: number): Promise<vo
   }
 }
 
+/** Removes the checkpoints of later steps, the newest first: at any moment those that are left have no gap. */
+export async function removeCheckpointsAfter(folder: string, step: number): Promise<void> {
+  const later = (await checkpointSteps(folder)).filter((one) => one > step).reverse();
+  try {
+    for (const one of later) await rm(join(folder, nameOfStep(one)), { recursive: true, force: true });
+  } catch (error) {
+    throw asStorageError(error, `removing checkpoints of ${folder}`);
+  }
+}
+
 async function readManifest(folder: string, step: number): Promise<Manifest> {
   return manifestSchema.parse(JSON.parse(await readFile(join(folder, nameOfStep(step), MANIFEST), 'utf8')));
 }

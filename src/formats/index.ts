@@ -1,11 +1,13 @@
 export * from './checkpoints.ts';
 export * from './parquet.ts';
 export * from './parquet-pictures.ts';
+export type { MayDiffer } from './run-config.ts';
 export * from './run-folder.ts';
 export { takeRunLock } from './run-lock.ts';
 export * from './safetensors.ts';
 export { FLOAT_TYPES, type FloatType, MAXIMUM_HEADER_BYTES, type TensorEntry } from './safetensors-header.ts';
 export * from './safetensors-writer.ts';
 export * from './stream-file.ts';
+export * from './tensorboard/index.ts';
 export * from './training-images.ts';
 export * from './training-state.ts';

@@ -45,8 +45,19 @@ export function configDifferences(before: PlainObject, after: PlainObject): Conf
     .map((key) => ({ key, before: old.get(key) ?? '(absent)', after: now.get(key) ?? '(absent)' }));
 }
 
-const isAllowed = (key: string, allowed: readonly string[]): boolean =>
-  allowed.some((prefix) => key === prefix || key.startsWith(`${prefix}.`));
+/**
+ * A dotted key (or section) that a continued run may change; or one that names an input by its path, which may have
+ * been moved: its content, told by the hashes of the inputs, must be the same.
+ */
+export type MayDiffer = string | { movedInput: string };
+
+const covers = (prefix: string, key: string): boolean => key === prefix || key.startsWith(`${prefix}.`);
+
+const isFree = (key: string, mayDiffer: readonly MayDiffer[]): boolean =>
+  mayDiffer.some((allowed) => typeof allowed === 'string' && covers(allowed, key));
+
+const isMovedInput = (key: string, mayDiffer: readonly MayDiffer[]): boolean =>
+  mayDiffer.some((allowed) => typeof allowed === 'object' && covers(allowed.movedInput, key));
 
 export async function readRunConfig(path: string): Promise<RunConfig | null> {
   const text = await textIfPresent(path);
@@ -71,31 +82,36 @@ export function assertSameRun(
   folder: string,
   recorded: RunConfig,
   wanted: RunConfig,
-  mayDiffer: readonly string[],
+  mayDiffer: readonly MayDiffer[],
 ): void {
   if (recorded.stage !== wanted.stage) {
     throw new ConfigError(`${folder} holds a run of "${recorded.stage}", asked for was "${wanted.stage}"`, {
       hint: 'choose another run folder',
     });
   }
-  const differences = configDifferences(recorded.config, wanted.config).filter(
-    ({ key }) => !isAllowed(key, mayDiffer),
-  );
+  const all = configDifferences(recorded.config, wanted.config).filter(({ key }) => !isFree(key, mayDiffer));
+  const moved = all.filter(({ key }) => isMovedInput(key, mayDiffer));
+  // Without hashes nothing says that another path leads to the same content.
+  const hashed = recorded.inputs !== undefined && wanted.inputs !== undefined;
+  const differences = hashed ? all.filter((difference) => !moved.includes(difference)) : all;
   if (differences.length === 0) {
-    assertSameInputs(folder, recorded.inputs, wanted.inputs);
+    assertSameInputs(folder, recorded.inputs, wanted.inputs, moved);
     return;
   }
-  const lines = differences.map(({ key, before, after }) => `  ${key}: the run has ${before}, got ${after}`);
   throw new ConfigError(
-    `${folder} was started with a configuration that differs in ${differences.length} key(s):\n${lines.join('\n')}`,
+    `${folder} was started with a configuration that differs in ${differences.length} key(s):\n${differences.map(told).join('\n')}`,
     { hint: 'repeat the settings it was started with, or choose another run folder' },
   );
 }
+
+const told = ({ key, before, after }: ConfigDifference): string =>
+  `  ${key}: the run has ${before}, got ${after}`;
 
 function assertSameInputs(
   folder: string,
   recorded: RunInputs | undefined,
   wanted: RunInputs | undefined,
+  moved: readonly ConfigDifference[],
 ): void {
   if (recorded === undefined || wanted === undefined) return;
   const short = (hash: string | undefined): string => hash?.slice(0, 12) ?? '(absent)';
@@ -105,8 +121,12 @@ function assertSameInputs(
       (name) => `  ${name}: the run started from ${short(recorded[name])}, now it is ${short(wanted[name])}`,
     );
   if (lines.length === 0) return;
+  const paths =
+    moved.length === 0 ? '' : `\nand the configuration names other paths:\n${moved.map(told).join('\n')}`;
   throw new ConfigError(
-    `${folder} was started from other content of ${lines.length} input(s) (SHA-256):\n${lines.join('\n')}`,
-    { hint: 'restore these inputs, or choose another run folder' },
+    `${folder} was started from other content of ${lines.length} input(s) (SHA-256):\n${lines.join('\n')}${paths}`,
+    {
+      hint: 'restore these inputs, or choose another run folder; a moved input may have another path, not other content',
+    },
   );
 }

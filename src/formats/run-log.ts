@@ -46,6 +46,11 @@ export class RunLog {
     this.#lastStep = step;
   }
 
+  /** Cuts off every row of a step later than `lastStep`; the next row follows what is left. */
+  async cutAfter(lastStep: number): Promise<void> {
+    this.#lastStep = await cutAfterStep(this.path, lastStep);
+  }
+
   /** Forces the rows to the device. */
   sync(): void {
     if (this.#descriptor === null) return;

@@ -29,10 +29,14 @@ const PROCESSOR_FILE = 'preprocessor_config.json';
 /** The folder that holds the weights under a model's adapter. */
 export const baseOf = ({ base, folder }: Pick<ModelFormat, 'base' | 'folder'>): string => base ?? folder;
 
-/** Everything but the weights of a Hugging Face folder of any family, or of an adapter's folder (PEFT) and its base. */
-export async function loadAnyModelFormat(folder: string): Promise<AnyModelFormat> {
+/**
+ * Everything but the weights of a Hugging Face folder of any family, or of an adapter's folder (PEFT) and its base.
+ *
+ * @param movedBase where an adapter's base lies, if it has been moved since adapter_config.json was written
+ */
+export async function loadAnyModelFormat(folder: string, movedBase?: string): Promise<AnyModelFormat> {
   if (!(await isAdapterFolder(folder))) return readModelFolder(folder);
-  const base = await baseFolderOf(folder);
+  const base = movedBase ?? (await baseFolderOf(folder));
   const format = { ...(await readModelFolder(base)), folder, base };
   if (format.processor === null) return format;
   const own = await ownProcessor(folder);
@@ -42,8 +46,8 @@ export async function loadAnyModelFormat(folder: string): Promise<AnyModelFormat
 }
 
 /** `loadAnyModelFormat` for a model that sees pictures; CheckpointError for a language model alone. */
-export async function loadModelFormat(folder: string): Promise<ModelFormat> {
-  const format = await loadAnyModelFormat(folder);
+export async function loadModelFormat(folder: string, movedBase?: string): Promise<ModelFormat> {
+  const format = await loadAnyModelFormat(folder, movedBase);
   if (format.processor === null) throw noVisionTower(format.config, folder);
   return format;
 }
@@ -92,12 +96,13 @@ export async function readSeenImages(folder: string): Promise<TrainingImages | n
 
 /**
  * CheckpointError unless a folder is a usable model that sees pictures, or an adapter that fits one. Weights are not
- * read.
+ * read, but for what tells an adapter's base from others.
  */
 export async function requireModelFolder(folder: string): Promise<void> {
   const format = await loadModelFormat(folder);
   await withWeights(baseOf(format), format.config, async () => undefined);
-  if (format.base !== undefined) await requireAdapterFits(folder, format.config);
+  if (format.base !== undefined)
+    await requireAdapterFits(folder, format.config, await baseFingerprint(format.base));
 }
 
 /**

@@ -3,10 +3,11 @@ import { type FloatType, SafetensorsFile } from '../formats/index.ts';
 import { baseOf, loadAnyModelFormat, readSeenImages } from './adapted-model.ts';
 import type { AnyModelFormat, ModelFormat } from './checkpoint.ts';
 import { isWeightFile, namesIn } from './checkpoint-files.ts';
+import { baseFingerprint } from './checkpoint-fingerprint.ts';
 import { withWeights } from './checkpoint-weights.ts';
 import { type AnyModelConfig, MODEL_FAMILIES, type TextConfig, type VisionConfig } from './config.ts';
 import { imageTokenCount } from './image-processor.ts';
-import { ADAPTER_WEIGHTS_FILE } from './lora/peft-files.ts';
+import { ADAPTER_WEIGHTS_FILE, requireAdapterFits } from './lora/peft-files.ts';
 import { EMBEDDING_NAME, HEAD_NAME, parameterShapes, sizeOf } from './parameters.ts';
 import { visionTokenIds } from './sequence.ts';
 import { smartResize } from './smart-resize.ts';
@@ -65,12 +66,22 @@ export interface TrainedOn {
   images: number;
 }
 
-/** Looks into a model folder, or an adapter's. Weights are not read, so it takes as long for 16 GB as for 4 MB. */
+/**
+ * Looks into a model folder, or an adapter's. Of the weights only headers are read and, to tell whether an adapter was
+ * trained on this base, the first values of each tensor: it takes as long for 16 GB as for 4 MB. CheckpointError for
+ * what cannot be used: weights that are not those of config.json, an adapter that does not fit its base.
+ */
 export async function inspectModel(folder: string): Promise<ModelInspection> {
   const format = await loadAnyModelFormat(folder);
   const { vision, text, type } = format.config;
   const { parts, ...weights } = await inspectWeights(baseOf(format), format.config);
-  const adapter = format.base === undefined ? null : await inspectAdapter(folder);
+  const adapter =
+    format.base === undefined
+      ? null
+      : await inspectAdapter(
+          format,
+          weights.stored === null ? undefined : await baseFingerprint(format.base),
+        );
   return {
     folder,
     base: format.base ?? null,
@@ -129,8 +140,10 @@ async function inspectWeights(
 }
 
 async function inspectAdapter(
-  folder: string,
+  { folder, config }: AnyModelFormat,
+  fingerprint: string | undefined,
 ): Promise<{ parameters: number; metadata: Readonly<Record<string, string>> }> {
+  await requireAdapterFits(folder, config, fingerprint);
   const file = await SafetensorsFile.open(join(folder, ADAPTER_WEIGHTS_FILE));
   await file.close();
   const sizes = [...file.tensors.values()].map(({ shape }) => sizeOf(shape));

@@ -1,3 +1,4 @@
+import { ConfigError } from '../core/index.ts';
 import { tf } from '../engine/index.ts';
 import type { Network } from './forward.ts';
 import { disposeImageFeatures, encodeImageFeatures, type ImageFeatures } from './generate-images.ts';
@@ -26,6 +27,8 @@ export async function lastTokenLogProbabilities(
   options: LastTokenOptions = {},
 ): Promise<Float32Array[]> {
   const { batchSize = 32, imageFeatures } = options;
+  if (!Number.isInteger(batchSize) || batchSize < 1)
+    throw new ConfigError(`batchSize is ${batchSize}, allowed is a whole number from 1 on`);
   const images = new Set(sequences.flatMap((sequence) => sequence.images));
   const features = imageFeatures ?? encodeImageFeatures(network, images);
   const results: Float32Array[] = [];

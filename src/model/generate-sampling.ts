@@ -7,16 +7,22 @@ import { visionTokenIds } from './sequence.ts';
 export interface Sampling {
   /** Logits are divided by this; 0 takes the most probable token. */
   temperature: number;
-  /** Only the most probable tokens that together reach this probability may be drawn (Holtzman 2020); 1: all. */
+  /**
+   * Only the fewest most probable tokens that together reach this probability may be drawn, the one that crosses it
+   * included (Holtzman 2020, arXiv 1904.09751, section 3.1); 1: all.
+   */
   topP: number;
-  /** Only the k most probable tokens may be drawn; default all. Before top-p, as in transformers. */
+  /**
+   * Only the k most probable tokens may be drawn, and those as probable as the k-th; default all. Before top-p, which
+   * then takes its share of what is left, as in transformers.
+   */
   topK?: number | undefined;
   /**
    * Logits of tokens that the prompt or the answer holds already are divided by this where positive and multiplied
    * where negative (Keskar et al. 2019, arXiv 1909.05858, section 4.1, in transformers' form); default 1, none.
    */
   repetitionPenalty?: number | undefined;
-  /** Tokens that are never drawn and have probability 0. */
+  /** Tokens that are never drawn, have probability 0 and take no place among the k. */
   bannedTokenIds: readonly number[];
 }
 
@@ -33,11 +39,17 @@ export interface ChosenTokens {
   logProbabilities: tf.Tensor1D;
 }
 
+/** Bounds within which scores stay finite 32-bit floats, and far above those of banned tokens. */
+const LEAST_TEMPERATURE = 1e-10;
+const MOST_PENALTY = 1e6;
+
 export function checkSampling({ temperature, topP, topK, repetitionPenalty = 1 }: Sampling): void {
-  if (!(temperature >= 0 && temperature < Number.POSITIVE_INFINITY))
-    throw new ConfigError(`temperature is ${temperature}, allowed is a finite number from 0 on`, {
-      hint: '0 always takes the most probable token',
-    });
+  const isTemperature = temperature >= LEAST_TEMPERATURE && temperature < Number.POSITIVE_INFINITY;
+  if (temperature !== 0 && !isTemperature)
+    throw new ConfigError(
+      `temperature is ${temperature}, allowed is 0 or a finite number from ${LEAST_TEMPERATURE} on`,
+      { hint: '0 always takes the most probable token' },
+    );
   if (!(topP > 0 && topP <= 1))
     throw new ConfigError(`topP is ${topP}, allowed is above 0 and at most 1`, {
       hint: '1 draws from all tokens; to take the most probable one set the temperature to 0',
@@ -46,14 +58,16 @@ export function checkSampling({ temperature, topP, topK, repetitionPenalty = 1 }
     throw new ConfigError(`topK is ${topK}, allowed is a whole number from 1 on`, {
       hint: 'leave it out to draw from all tokens',
     });
-  if (!(repetitionPenalty > 0 && repetitionPenalty < Number.POSITIVE_INFINITY))
-    throw new ConfigError(`repetitionPenalty is ${repetitionPenalty}, allowed is a finite number above 0`, {
-      hint: '1 is no penalty, 1.05 a usual one',
-    });
+  if (!(repetitionPenalty >= 1 / MOST_PENALTY && repetitionPenalty <= MOST_PENALTY))
+    throw new ConfigError(
+      `repetitionPenalty is ${repetitionPenalty}, allowed is a number from ${1 / MOST_PENALTY} to ${MOST_PENALTY}`,
+      { hint: '1 is no penalty, 1.05 a usual one; below 1 repetition is favoured' },
+    );
 }
 
 /**
- * Draws one token per row by inverting the cumulative distribution.
+ * Draws one token per row by inverting the cumulative distribution. In the order of transformers: repetition penalty,
+ * banned tokens, temperature, top-k, top-p.
  *
  * @param logits [B, vocabulary] @param uniforms [B] in [0, 1), multiples of 2^-24
  * @param seen [B, vocabulary], 1 for the tokens that a row holds already; for the repetition penalty
@@ -69,17 +83,26 @@ export function chooseTokens(
   const greedy = temperature === 0;
   const settings = { temperature: greedy ? 1 : temperature, bannedTokenIds };
   const scores = samplingLogits(logits, settings);
-  const probabilities = tf.softmax(scores, 1);
   const penalised =
     seen === undefined ? scores : samplingLogits(penalise(logits, seen, repetitionPenalty), settings);
-  const masses = seen === undefined ? probabilities : tf.softmax(penalised, 1);
   let tokens: tf.Tensor1D;
   if (greedy) tokens = tf.argMax(penalised, 1) as tf.Tensor1D;
-  else if (topK !== undefined && topK < vocabulary) tokens = drawnFromTop(masses, topK, topP, uniforms);
-  else if (topP === 1) tokens = drawn(masses, uniforms);
-  else tokens = drawnFromNucleus(masses, topP, uniforms);
-  const chosen = tf.gather(tf.reshape(probabilities, [batch * vocabulary]), flatIndex(tokens, vocabulary));
-  return { tokens, logProbabilities: tf.log(chosen) as tf.Tensor1D };
+  else {
+    const all = tf.softmax(penalised, 1);
+    const masses = topK === undefined || topK >= vocabulary ? all : massesOfTop(penalised, all, topK);
+    tokens = topP === 1 ? drawn(masses, uniforms) : drawnFromNucleus(masses, topP, uniforms, topK);
+  }
+  const chosen = tf.gather(tf.reshape(scores, [batch * vocabulary]), flatIndex(tokens, vocabulary));
+  // Not the logarithm of a probability: one that the penalty alone lets be drawn may be too small for a float.
+  return { tokens, logProbabilities: tf.sub(chosen, tf.logSumExp(scores, 1)) as tf.Tensor1D };
+}
+
+/** The masses of the k highest scores and of those that equal the k-th; 0 elsewhere. */
+function massesOfTop(scores: tf.Tensor2D, masses: tf.Tensor2D, k: number): tf.Tensor2D {
+  const { values } = tf.topk(scores, k, true);
+  const last = tf.slice(values, [0, k - 1], [scores.shape[0], 1]);
+  // "Not less" instead of "at least": NaN must stay NaN, and be told, instead of leaving nothing to draw from.
+  return tf.mul(masses, tf.sub(1, tf.cast(tf.less(scores, last), 'float32')));
 }
 
 /**
@@ -95,24 +118,25 @@ function drawn(masses: tf.Tensor2D, uniforms: tf.Tensor1D): tf.Tensor1D {
   return tf.sum(tf.cast(tf.lessEqual(cumulative, threshold), 'int32'), 1);
 }
 
-/** Like `drawn`, from the largest masses only: those before which less than `topP` has been summed up. */
-function drawnFromNucleus(masses: tf.Tensor2D, topP: number, uniforms: tf.Tensor1D): tf.Tensor1D {
-  const [batch, columns] = masses.shape;
-  const { values, indices } = tf.topk(masses, columns, true);
-  const before = tf.cumsum(values, 1, true);
-  const nucleus = tf.mul(values, tf.cast(tf.less(before, topP), 'float32')) as tf.Tensor2D;
-  const rank = drawn(nucleus, uniforms);
-  return tf.gather(tf.reshape(indices, [batch * columns]), flatIndex(rank, columns)) as tf.Tensor1D;
-}
+/** Tokens as probable as the k-th that a nucleus of top-k looks at: sorting the whole vocabulary is slow. */
+const TIES = 64;
 
-/** From the k largest masses, of these from the nucleus that reaches `topP` of their sum. */
-function drawnFromTop(masses: tf.Tensor2D, k: number, topP: number, uniforms: tf.Tensor1D): tf.Tensor1D {
-  const [batch] = masses.shape;
-  const { values, indices } = tf.topk(masses, k, true);
-  const before = tf.div(tf.cumsum(values, 1, true), tf.sum(values, 1, true));
-  const kept = topP === 1 ? values : tf.mul(values, tf.cast(tf.less(before, topP), 'float32'));
-  const rank = drawn(kept as tf.Tensor2D, uniforms);
-  return tf.gather(tf.reshape(indices, [batch * k]), flatIndex(rank, k)) as tf.Tensor1D;
+/** Like `drawn`, from the largest masses only: those before which less than `topP` of all has been summed up. */
+function drawnFromNucleus(
+  masses: tf.Tensor2D,
+  topP: number,
+  uniforms: tf.Tensor1D,
+  topK: number | undefined,
+): tf.Tensor1D {
+  const [batch, columns] = masses.shape;
+  const width = topK === undefined ? columns : Math.min(columns, topK + TIES);
+  const { values, indices } = tf.topk(masses, width, true);
+  const before = tf.cumsum(values, 1, true);
+  // The first is always in, also where its 0 would not be below a share that a float rounds to 0.
+  const reached = tf.mul(tf.sum(values, 1, true), Math.max(topP, 1e-30));
+  const nucleus = tf.mul(values, tf.cast(tf.less(before, reached), 'float32')) as tf.Tensor2D;
+  const rank = drawn(nucleus, uniforms);
+  return tf.gather(tf.reshape(indices, [batch * width]), flatIndex(rank, width)) as tf.Tensor1D;
 }
 
 function penalise(logits: tf.Tensor2D, seen: tf.Tensor2D, penalty: number): tf.Tensor2D {
@@ -131,8 +155,14 @@ const specialIds = new WeakMap<Tokenizer, readonly number[]>();
 /**
  * Tokens that generation never draws: those that stand for pictures, special tokens other than the end of
  * sequence, and ids beyond the tokenizer. Give the same to `responseLogProbabilities`.
+ *
+ * @param stopTokenIds special tokens that end an answer too, so that they must be drawn
  */
-export function neverSampledTokenIds(config: AnyModelConfig, tokenizer: Tokenizer): number[] {
+export function neverSampledTokenIds(
+  config: AnyModelConfig,
+  tokenizer: Tokenizer,
+  stopTokenIds: readonly number[] = [],
+): number[] {
   let special = specialIds.get(tokenizer);
   if (special === undefined) {
     special = Array.from({ length: tokenizer.vocabularySize }, (_, id) => id).filter(
@@ -145,6 +175,6 @@ export function neverSampledTokenIds(config: AnyModelConfig, tokenizer: Tokenize
     (_, i) => tokenizer.vocabularySize + i,
   );
   const ids = new Set([...visionTokenIds(config), tokenizer.padId, ...special, ...beyond]);
-  for (const id of tokenizer.endOfSequenceIds) ids.delete(id);
+  for (const id of [...tokenizer.endOfSequenceIds, ...stopTokenIds]) ids.delete(id);
   return [...ids].sort((a, b) => a - b);
 }

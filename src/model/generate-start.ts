@@ -24,7 +24,10 @@ export interface StartOptions {
   maxNewTokens: number;
   /** Embeddings of the prompts' images, to run a vision tower that does not change only once. */
   imageFeatures?: ImageFeatures;
-  /** Tokens that end an answer, besides the tokenizer's own. */
+  /**
+   * Tokens that end an answer, besides the tokenizer's own. They are part of its tokens and, unless special, of its
+   * text. Special tokens among them are drawn, which otherwise they never are.
+   */
   stopTokenIds?: readonly number[];
   /** `captured`: one compiled loop, on the backend onnx only, where it is the default. `stepwise`: any backend. */
   decoding?: 'captured' | 'stepwise';

@@ -12,7 +12,10 @@ import {
   type StartOptions,
   startDecoding,
 } from './generate-start.ts';
-import { collate, type Sequence } from './sequence.ts';
+import { collate, type Sequence, visionTokenIds } from './sequence.ts';
+
+/** Far beyond what a machine runs at once: a slip is named before memory is asked for. */
+const MOST_ROWS = 2 ** 16;
 
 export interface GenerateOptions extends StartOptions {
   /** Completions of each prompt. The prompt itself is run once. Default 1. */
@@ -21,13 +24,13 @@ export interface GenerateOptions extends StartOptions {
   temperature: number;
   /** Draw only from the most probable tokens that together reach this probability. Default 1: from all. */
   topP?: number;
-  /** Draw only from so many most probable tokens. Default: from all. */
+  /** Draw only from so many most probable tokens, and those as probable as the last of them. Default: from all. */
   topK?: number;
   /** Above 1 makes tokens that the prompt or the answer holds less probable (`Sampling`). Default 1. */
   repetitionPenalty?: number;
   /** Source of the draws. One number is taken from it; each row's draws depend on that number and its place. */
   rng: Rng;
-  /** In addition to those that are never sampled (`neverSampledTokenIds`). */
+  /** In addition to those that are never sampled (`neverSampledTokenIds`); stop tokens among them are banned. */
   bannedTokenIds?: readonly number[];
   /** Checked every 64 tokens; generation then throws the signal's reason. */
   signal?: AbortSignal;
@@ -51,7 +54,11 @@ export async function generate(
   const sampling = samplingOf(model, options);
   checkCount('samplesPerPrompt', samplesPerPrompt);
   checkCount('maxNewTokens', maxNewTokens);
-  requireIds('stopTokenIds', options.stopTokenIds ?? [], model.config.text.vocabularySize);
+  if (prompts.length * samplesPerPrompt > MOST_ROWS)
+    throw new ConfigError(
+      `${prompts.length} prompts with ${samplesPerPrompt} samples each are more than ${MOST_ROWS} answers at a time`,
+      { hint: 'generate them in several calls' },
+    );
   const maxLength = model.config.text.maxPositions - maxNewTokens;
   if (maxLength < 1)
     throw new InputError(
@@ -89,9 +96,18 @@ export async function generate(
 }
 
 function samplingOf(model: GeneratingModel, options: GenerateOptions): Sampling {
-  const { temperature, topP = 1, topK, repetitionPenalty, bannedTokenIds = [] } = options;
-  const never = neverSampledTokenIds(model.config, model.tokenizer);
+  const { temperature, topP = 1, topK, repetitionPenalty, bannedTokenIds = [], stopTokenIds = [] } = options;
+  const { vocabularySize } = model.config.text;
+  requireIds('bannedTokenIds', bannedTokenIds, vocabularySize);
+  requireIds('stopTokenIds', stopTokenIds, Math.min(vocabularySize, model.tokenizer.vocabularySize));
+  const pictures = visionTokenIds(model.config);
+  const picture = stopTokenIds.find((id) => pictures.includes(id));
+  if (picture !== undefined)
+    throw new ConfigError(`stopTokenIds holds ${picture}, which stands for pictures and is never drawn`);
+  const never = neverSampledTokenIds(model.config, model.tokenizer, stopTokenIds);
   const banned = [...new Set([...never, ...bannedTokenIds])];
+  if (banned.filter((id) => id < vocabularySize).length === vocabularySize)
+    throw new ConfigError('bannedTokenIds leaves no token to draw', { hint: 'ban fewer tokens' });
   const sampling: Sampling = { temperature, topP, topK, repetitionPenalty, bannedTokenIds: banned };
   checkSampling(sampling);
   return sampling;

@@ -23,6 +23,7 @@ export { readModelMetadata, StoredWeights, withWeights } from './checkpoint-weig
 export * from './checkpointing.ts';
 export * from './config.ts';
 export * from './export/export-model.ts';
+export { EXTERNAL_DATA_FILE, EXTERNAL_DATA_RULES, type ExternalDataRule } from './export/external-data.ts';
 export * from './forward.ts';
 export * from './generate.ts';
 export { CompletionCollector } from './generate-completions.ts';

@@ -4,7 +4,8 @@ import { type ForwardOptions, forward, type Network } from './forward.ts';
 import type { Batch } from './sequence.ts';
 import { headName, languageHead } from './text.ts';
 
-const BANNED_LOGIT = -1e9;
+/** Below whatever a temperature of 1e-10 makes of a logit; added to one, it is all that is left. */
+const BANNED_LOGIT = -1e30;
 
 export interface LogProbabilityOptions extends ForwardOptions {
   /** Logits are divided by this, as when sampling. Default 1. */

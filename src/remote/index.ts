@@ -36,4 +36,8 @@
  */
 export { createChatClient } from './chat-client.ts';
 export type * from './chat-types.ts';
+export { addressOf, keyOf, quoter } from './endpoint.ts';
+export { Failure, failureOfConnection, failureOfStatus } from './failure.ts';
 export { imageDataUrl } from './image-url.ts';
+export { createNodeFetch } from './node-fetch.ts';
+export { backOff, retryAfterOf } from './retry-delay.ts';

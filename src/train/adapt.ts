@@ -47,13 +47,42 @@ export function adapt(model: VisionLanguageModel, settings: LoraSettings | null,
   adapter.dropout = settings.dropout;
 }
 
-/** What a stage trains, by name: the adapter alone where there is one, otherwise all that is not frozen. */
+/**
+ * What a stage trains, by name: the adapter alone where there is one, otherwise all that is not frozen.
+ *
+ * @param note is told once where `freeze` says something else than what the adapter does
+ */
 export function trainedParameters(
   { parameters }: VisionLanguageModel,
   freeze: { vision: boolean; merger: boolean },
+  note: (line: string) => void = () => undefined,
 ): Map<string, tf.Variable> {
-  if (parameters.adapter !== undefined) return adapterParameters(parameters.adapter);
-  return pickParameters(parameters, trainableNames(parameters.keys(), freeze));
+  const { adapter } = parameters;
+  if (adapter === undefined) return pickParameters(parameters, trainableNames(parameters.keys(), freeze));
+  const line = freezePassedOver([...adapter.pairs.keys()], freeze);
+  if (line !== null) note(line);
+  return adapterParameters(adapter);
+}
+
+/** As with PEFT, an adapter decides what is trained. Where `freeze` says otherwise this is said; else null. */
+function freezePassedOver(
+  layers: readonly string[],
+  freeze: { vision: boolean; merger: boolean },
+): string | null {
+  const ofMerger = (layer: string): boolean => layer.startsWith('visual.merger.');
+  const adapted = {
+    vision: layers.some((layer) => layer.startsWith('visual.') && !ofMerger(layer)),
+    merger: layers.some(ofMerger),
+  };
+  const parts = (['vision', 'merger'] as const)
+    .filter((part) => adapted[part] === freeze[part])
+    .map((part) =>
+      adapted[part]
+        ? `freeze.${part} is true, but the adapter has layers there and they are trained`
+        : `freeze.${part} is false, but the adapter has no layers there and nothing else is trained`,
+    );
+  if (parts.length === 0) return null;
+  return `freeze is passed over: ${parts.join('; ')} (lora.vision and lora.merger decide)`;
 }
 
 /** Whether a picture's embeddings stay the same while these parameters are trained. */

@@ -75,6 +75,7 @@ export async function trainBase(config: BaseConfig, options: StageOptions = {}):
     inputs: await hashInputs({ model: config.preset, weights: false, dataset: config.dataset, prompt, seen }),
     keepCheckpoints: config.keepCheckpoints,
     mayDiffer: RESULT_NEUTRAL_KEYS,
+    tensorboard: config.tensorboard,
     note: (line) => progress.note(line),
   });
   let trainee: Trainee | null = null;

@@ -14,7 +14,10 @@ import {
   saveModel,
   type VisionLanguageModel,
 } from '../model/index.ts';
+import { watchdogStateSchema } from '../rl/index.ts';
 import { algorithmControlStateSchema } from './algorithm-control.ts';
+import { unfinishedGroupsSchema } from './partial-rollouts.ts';
+import { replayStateSchema } from './replay.ts';
 
 /** What a stage needs besides weights to continue to the bit; all else is a pure function of seed and step. */
 const stateSchema = z.strictObject({
@@ -22,6 +25,10 @@ const stateSchema = z.strictObject({
   optimizerStep: z.int().min(0),
   guard: z.strictObject({ skipped: z.int().min(0), consecutive: z.int().min(0) }),
   control: algorithmControlStateSchema.optional(),
+  watchdogs: watchdogStateSchema.optional(),
+  difficulty: z.strictObject({ recent: z.record(z.string(), z.array(z.number())) }).optional(),
+  replay: replayStateSchema.optional(),
+  unfinished: unfinishedGroupsSchema.optional(),
 });
 export type StageState = z.infer<typeof stateSchema>;
 

@@ -4,6 +4,7 @@ import { changingScalars, tf } from '../engine/index.ts';
 import { openRun } from '../formats/index.ts';
 import {
   appendTokens,
+  baseOf,
   batchFeatures,
   checkpointingOf,
   collate,
@@ -77,7 +78,7 @@ export async function trainColdStart(
   const lessons = matchRows(await readAllJsonl(config.rows, coldStartRowSchema), train, prompt, config);
   const model = { ...(await loadModel(config.model)), processor };
   adapt(model, config.lora, rng);
-  const trained = trainedParameters(model, config.freeze);
+  const trained = trainedParameters(model, config.freeze, (line) => progress.note(line));
   const head =
     config.scoreHeadWeight > 0
       ? createScoreHead(model.config.text.hiddenSize, rng.fork('score-head'))
@@ -92,6 +93,7 @@ export async function trainColdStart(
     inputs: await hashInputs({ ...config, seen, weights: true, prompt }),
     keepCheckpoints: config.keepCheckpoints,
     mayDiffer: RESULT_NEUTRAL_KEYS,
+    tensorboard: config.tensorboard,
     note: (line) => progress.note(line),
   });
   try {
@@ -157,7 +159,13 @@ export async function trainColdStart(
       if (stop) throw options.signal?.reason;
     }
     progress.stop();
-    return await exportBest(run, config.run, { stage: 'cold-start', prompt: prompt.hash }, seen);
+    return await exportBest(
+      run,
+      config.run,
+      { stage: 'cold-start', prompt: prompt.hash },
+      seen,
+      baseOf(model),
+    );
   } finally {
     trainee.optimizer.dispose();
     for (const variable of head.values()) variable.dispose();

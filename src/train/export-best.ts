@@ -15,12 +15,18 @@ import {
 import { MODEL_FOLDER } from './checkpointing.ts';
 import type { StageResult } from './stage.ts';
 
-/** Writes the best checkpoint's weights (the last one's, if none was ever measured) as the run's model folder; an adapter, where one was trained. */
+/**
+ * Writes the best checkpoint's weights (the last one's, if none was ever measured) as the run's model folder; an
+ * adapter, where one was trained.
+ *
+ * @param base of an adapter: the checkpoint may name the place from which it has been moved since
+ */
 export async function exportBest(
   run: RunFolder,
   folder: string,
   metadata: Readonly<Record<string, string>>,
   seen: TrainingImages,
+  base?: string,
 ): Promise<StageResult> {
   const newest = await run.latestCheckpoint();
   if (newest === null) throw new CheckpointError(`${folder} holds no whole checkpoint`);
@@ -29,7 +35,7 @@ export async function exportBest(
   const output = join(folder, MODEL_FOLDER);
   await writeTrainingImages(output, seen);
   const options = { dtype: 'F32', metadata: { ...metadata, step: String(step) } } as const;
-  const format = await loadModelFormat(source);
+  const format = await loadModelFormat(source, base);
   if (format.base === undefined) await copyModel(source, output, options);
   else await copyAdapter({ ...format, base: format.base }, output, options);
   return { model: output, step, ...(run.best === null ? {} : { validation: run.best.value }) };

@@ -1,8 +1,29 @@
 import { z } from 'zod';
-import { iqaRubricConfigSchema } from '../env/index.ts';
-import { type AlgorithmConfig, algorithmSettings } from '../rl/index.ts';
+import { iqaRubricConfigSchema, rewardTermsConfigSchema } from '../env/index.ts';
+import {
+  type AlgorithmConfig,
+  algorithmSettings,
+  difficultyConfigSchema,
+  resamplingConfigSchema,
+  watchdogConfigSchema,
+} from '../rl/index.ts';
 import { SCORING_MODES } from '../scoring/index.ts';
+import { replayConfigSchema } from './replay.ts';
 import { freezeSettings, guardSettings, memorySettings, optimizerSettings, runSettings } from './settings.ts';
+
+/** Where answers start. The reward pays by degrees and for the format: it needs no credit for wrong answers. */
+const startCurriculumSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('off') }),
+  z.strictObject({
+    kind: z.enum(['staged', 'mixed']),
+    starts: z
+      .int()
+      .positive()
+      .default(5)
+      .describe('M: starts of an answer, the last of them with nothing given'),
+    by: z.enum(['sentence', 'token']).default('sentence').describe('where an answer may be cut'),
+  }),
+]);
 
 export const grpoConfigSchema = z
   .strictObject({
@@ -43,6 +64,29 @@ export const grpoConfigSchema = z
       .default('mask')
       .describe('completions cut by maxNewTokens: train on them, leave them out of the loss, or reward 0'),
     rubric: iqaRubricConfigSchema.prefault({}),
+    rewards: rewardTermsConfigSchema
+      .prefault([])
+      .describe('reward terms beside the rubric: files, servers, judges (docs/rewards.md)'),
+    resampling: resamplingConfigSchema
+      .prefault({ kind: 'off' })
+      .describe('of groups whose rewards are all equal'),
+    difficulty: difficultyConfigSchema
+      .prefault({ kind: 'off' })
+      .describe('which pictures are asked about: by recent success, or each once an epoch'),
+    curriculum: startCurriculumSchema
+      .prefault({ kind: 'off' })
+      .describe('R3: answers begin with a part of the teacher’s; needs teacherRows'),
+    replay: replayConfigSchema.prefault({ kind: 'off' }).describe('learning from groups of earlier steps'),
+    partialRollouts: z
+      .strictObject({
+        tokensPerStep: z
+          .int()
+          .positive()
+          .describe('sampled of each answer in a step, a divisor of maxNewTokens'),
+      })
+      .nullable()
+      .default(null)
+      .describe('answers are sampled over several steps, under newer weights each time'),
     ...algorithmSettings({ klCoefficient: 0.04 }),
     optimizer: optimizerSettings({ learningRate: 1e-4, weightDecay: 0, beta2: 0.95 }),
     freeze: freezeSettings({ vision: true, merger: false }),
@@ -65,6 +109,8 @@ export const grpoConfigSchema = z
       .default(0.2)
       .describe('share of failed rewards in a batch that stops the run'),
     guards: guardSettings.prefault({}),
+    watchdogs: watchdogConfigSchema.prefault({}).describe('docs/watchdogs.md'),
+    maxRollBacks: z.int().min(0).default(3).describe('times that watchdogs may go back before the run stops'),
   })
   .superRefine((config, context) => {
     for (const [path, message] of impossible(config)) {
@@ -73,19 +119,22 @@ export const grpoConfigSchema = z
   });
 export type GrpoConfig = z.infer<typeof grpoConfigSchema>;
 
+type Together = AlgorithmConfig &
+  Readonly<{
+    promptsPerStep: number;
+    miniBatches: number;
+    updatesPerBatch: number;
+    maxNewTokens: number;
+    teacherRows: string | null;
+    resampling: { kind: string };
+    difficulty: { kind: string };
+    curriculum: { kind: string };
+    partialRollouts: { tokensPerStep: number } | null;
+  }>;
+
 /** Settings that are each possible, but not together. */
-function* impossible({
-  advantage,
-  kl,
-  importance,
-  promptsPerStep,
-  miniBatches,
-  updatesPerBatch,
-}: AlgorithmConfig & {
-  promptsPerStep: number;
-  miniBatches: number;
-  updatesPerBatch: number;
-}): Generator<[path: string, message: string]> {
+function* impossible(config: Together): Generator<[path: string, message: string]> {
+  const { advantage, kl, importance, promptsPerStep, miniBatches, updatesPerBatch, maxNewTokens } = config;
   if (miniBatches > promptsPerStep)
     yield [
       'miniBatches',
@@ -107,5 +156,24 @@ function* impossible({
     yield [
       'importance.correction',
       'corrects from sampler to trainer, but importance.old "sampler" already takes the ratio to the sampler: allowed is "none"',
+    ];
+  if (config.curriculum.kind !== 'off' && config.teacherRows === null)
+    yield ['curriculum', 'continues the answers of a teacher: set teacherRows'];
+  if (config.partialRollouts === null) return;
+  const { tokensPerStep } = config.partialRollouts;
+  if (maxNewTokens % tokensPerStep !== 0)
+    yield [
+      'partialRollouts.tokensPerStep',
+      `is ${tokensPerStep}, allowed are divisors of maxNewTokens = ${maxNewTokens}`,
+    ];
+  if (config.resampling.kind !== 'off')
+    yield [
+      'partialRollouts',
+      'come a few groups at a time, resampling wants the whole step: use one of them',
+    ];
+  if (advantage.kind === 'remax')
+    yield [
+      'partialRollouts',
+      'span several policies, and the greedy answer of remax is that of one: use another advantage',
     ];
 }

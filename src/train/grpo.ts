@@ -1,73 +1,67 @@
-import {
-  ConfigError,
-  InputError,
-  type RewardValue,
-  Rng,
-  readAllJsonl,
-  silentProgress,
-} from '../core/index.ts';
-import {
-  distortionsNamed,
-  loadShippedPrompt,
-  type NamedDistortion,
-  type RenderedPrompt,
-  renderPrompt,
-} from '../data/index.ts';
-import { createIqaRubric, type IqaRubric, type IqaTarget } from '../env/index.ts';
+import { ConfigError, Rng, silentProgress } from '../core/index.ts';
+import { loadShippedPrompt, renderPrompt } from '../data/index.ts';
+import { createIqaRubric, createRewardTerms } from '../env/index.ts';
 import { openRun } from '../formats/index.ts';
+import { baseOf, disposeParameters, loadModel, loadModelFormat } from '../model/index.ts';
 import {
-  disposeParameters,
-  type ImageFeatures,
-  loadModel,
-  loadModelFormat,
-  type ProcessedImage,
-  promptSequence,
-  type Sequence,
-  type VisionLanguageModel,
-} from '../model/index.ts';
-import { NonFiniteGuard, RewardFailureGuard, synchronisesAfter } from '../rl/index.ts';
-import { coldStartRowSchema } from '../teacher/index.ts';
+  DifficultySampler,
+  NonFiniteGuard,
+  RewardFailureGuard,
+  synchronisesAfter,
+  type WatchdogEvent,
+  Watchdogs,
+} from '../rl/index.ts';
+import type { ColdStartRow } from '../teacher/index.ts';
 import { adapt, pictureFeaturesOf, trainedParameters } from './adapt.ts';
 import { AlgorithmControl } from './algorithm-control.ts';
 import { restoreStage, saveStage } from './checkpointing.ts';
-import { DataOrder } from './data-order.ts';
+import { Clock } from './clock.ts';
 import { type Examples, loadExamples } from './examples.ts';
 import { exportBest } from './export-best.ts';
 import { fitToProcessor } from './fit-picture.ts';
+import { greedyRewards } from './greedy-rewards.ts';
+import { collectGroups } from './group-collector.ts';
 import type { GrpoConfig } from './grpo.config.ts';
-import { hashInputs } from './inputs.ts';
-import { trainingPicture } from './pictures.ts';
+import { hashInputs, hashRewardFiles } from './inputs.ts';
+import { PartialRollouts } from './partial-rollouts.ts';
 import { judgeRollouts, rewardPenalty } from './policy-samples.ts';
 import { policyUpdates } from './policy-updates.ts';
+import { PromptSource } from './prompt-source.ts';
 import { movingVariables, openReference, synchronise } from './reference.ts';
+import { policySamplesOf, Replay } from './replay.ts';
 import { rewardMetrics } from './reward-metrics.ts';
-import { type RolloutPrompt, rewardGroups, sampleGroups } from './rollouts.ts';
+import { demonstrationsOf, targetsOf, taughtRows } from './rewarded-images.ts';
+import { rollBackTarget, stoppedBy, worstOf } from './roll-back.ts';
+import type { Rewarder, RolloutSample } from './rollouts.ts';
 import { learningRateOf } from './schedule.ts';
 import { RESULT_NEUTRAL_KEYS } from './settings.ts';
 import type { StageOptions, StageResult } from './stage.ts';
-import { requireSameMos } from './teacher-scores.ts';
 import { traineeOf } from './trainee.ts';
 import { trainingImagesOf } from './training-images.ts';
-import {
-  describeValidation,
-  noteFewImages,
-  requireMos,
-  requireScores,
-  selectionValue,
-  validate,
-} from './validation.ts';
+import { describeValidation, noteFewImages, requireScores, selectionValue, validate } from './validation.ts';
 
 /**
  * Stage 2: GRPO (arXiv 2402.03300) on the reward of `env/iqa`, which joins scoring accuracy and reasoning
  * consistency as Q-Ponder does (arXiv 2506.05384; its formulas are unpublished, ours are a reconstruction).
  *
- * Each step: G completions of each prompt are sampled, rewarded, turned into group advantages, and the policy
- * takes one or more clipped steps on them with a k3 KL to the cold start. Tokens go in as they came out.
+ * Each step: G completions of each prompt are sampled, rewarded, turned into advantages, and the policy takes one
+ * or more steps on them. Tokens go in as they came out. A watchdog may send the run back to an older checkpoint,
+ * from where it draws anew.
  */
 export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}): Promise<StageResult> {
   requireNoDropout(config);
+  for (;;) {
+    const result = await trainUntilRollBack(config, options);
+    if (result !== 'rolled back') return result;
+  }
+}
+
+async function trainUntilRollBack(
+  config: GrpoConfig,
+  options: StageOptions,
+): Promise<StageResult | 'rolled back'> {
   const progress = options.progress ?? silentProgress;
-  const rng = new Rng(config.seed).fork('grpo');
+  const note = (line: string): void => progress.note(line);
   const prompt = renderPrompt(await loadShippedPrompt(config.prompt));
   const prepare = fitToProcessor((await loadModelFormat(config.model)).processor);
   const train = await loadExamples(config.dataset, 'train', progress, { prepare });
@@ -84,27 +78,84 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
     train: train.records,
     validation: validation.records,
   });
-  const targets = await targetsOf(train, config);
-  const rubric = createIqaRubric(config.rubric);
+  const taught =
+    config.teacherRows === null
+      ? new Map<string, ColdStartRow>()
+      : await taughtRows(train, config.teacherRows, config.dataset);
+  const rng = new Rng(config.seed).fork('grpo');
   const model = await loadModel(config.model);
   const isNew = model.parameters.adapter === undefined;
   adapt(model, config.lora, rng);
   const control = new AlgorithmControl(config);
-  const { kl, freeze } = config;
+  const { kl, freeze, curriculum } = config;
   const reference =
     control.klCoefficient > 0 ? await openReference(model, { kl, start: config.model, isNew, freeze }) : null;
-  const trained = trainedParameters(model, config.freeze);
+  const trained = trainedParameters(model, freeze, note);
   const trainee = traineeOf(trained, config.optimizer);
   const cache = pictureFeaturesOf(model, trained, config.pictureCache);
+  const difficulty =
+    config.difficulty.kind === 'off'
+      ? null
+      : new DifficultySampler(
+          config.difficulty,
+          train.records.map((_, record) => String(record)),
+        );
+  const targets = targetsOf(train, taught);
+  const demonstrations =
+    curriculum.kind === 'off' ? new Map() : demonstrationsOf(train, taught, model, curriculum.by);
+  const replay = config.replay.kind === 'off' ? null : new Replay(config.replay);
+  const partial =
+    config.partialRollouts === null
+      ? null
+      : { rollouts: new PartialRollouts(config.maxNewTokens), ...config.partialRollouts };
+  const watchdogs = new Watchdogs(config.watchdogs);
+  const rubric = createIqaRubric(config.rubric);
+  const terms = await createRewardTerms(config.rewards, {
+    environment: options.environment,
+    pictureUrl: options.pictureUrl,
+    signal: options.signal,
+    note,
+  });
+  const rewarder: Rewarder = {
+    rubric,
+    terms,
+    truncated: config.truncated,
+    text: prompt.text,
+    dataset: config.dataset,
+    train,
+    model,
+  };
   const run = await openRun(config.run, {
     config,
     stage: 'grpo',
-    inputs: await hashInputs({ ...config, seen, weights: true, rows: config.teacherRows, prompt }),
+    inputs: {
+      ...(await hashInputs({ ...config, seen, weights: true, rows: config.teacherRows, prompt })),
+      ...(await hashRewardFiles(config.rewards)),
+    },
     keepCheckpoints: config.keepCheckpoints,
     mayDiffer: RESULT_NEUTRAL_KEYS,
-    note: (line) => progress.note(line),
+    tensorboard: config.tensorboard,
+    note,
+  }).catch(async (error: unknown) => {
+    await terms.close();
+    throw error;
   });
   try {
+    // A run that went back draws anew: the same draws would lead to the same place.
+    const draws = run.rollBacks === 0 ? rng : rng.fork('roll-back', run.rollBacks);
+    const source = new PromptSource({
+      model,
+      text: prompt.text,
+      train,
+      targets,
+      flip: config.flip,
+      cache,
+      difficulty,
+      curriculum: curriculum.kind === 'off' ? curriculum : { ...curriculum, wrongAnswer: 0 },
+      demonstrations,
+      totalSteps: config.steps,
+      rng,
+    });
     const guard = new NonFiniteGuard(config.guards.maxNonFiniteInRow);
     const failures = new RewardFailureGuard({ limit: config.maxMissingRewardShare });
     let start = 0;
@@ -117,16 +168,31 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
       restoreOptimizer(trainee.optimizer);
       guard.restore(state.guard);
       if (state.control !== undefined) control.restore(state.control);
+      if (state.watchdogs !== undefined) watchdogs.restore(state.watchdogs);
+      if (state.difficulty !== undefined) difficulty?.restore(state.difficulty);
+      if (state.replay !== undefined) replay?.restore(state.replay, source);
+      if (state.unfinished !== undefined) partial?.rollouts.restore(state.unfinished, source);
       start = state.step;
     }
-    const order = new DataOrder(rng.fork('order'), train.records.length);
-    const measure = async (step: number): Promise<{ metric: string; value: number } | undefined> => {
+    const logEvent = (step: number, { step: _, ...row }: WatchdogEvent): void => run.event(step, row);
+    const watch = async (step: number, values: Record<string, number>): Promise<WatchdogEvent | null> => {
+      const events = watchdogs.observe(step, values, await run.checkpointSteps());
+      for (const event of events) {
+        logEvent(step, event);
+        note(`${event.action === 'warn' ? 'warning' : event.action}, step ${step}: ${event.message}`);
+      }
+      return worstOf(events);
+    };
+    const measure = async (
+      step: number,
+    ): Promise<{ best: { metric: string; value: number } | undefined; event: WatchdogEvent | null }> => {
       const values = await validate(model, prompt, validation, config);
       run.metrics(step, values);
-      progress.note(`step ${step}: ${describeValidation(values)}`);
+      note(`step ${step}: ${describeValidation(values)}`);
+      const event = step === 0 ? null : await watch(step, values);
       const value = selectionValue(values, validation.records.length);
-      if (value === null || value <= (run.best?.value ?? Number.NEGATIVE_INFINITY)) return undefined;
-      return { metric: 'validation/(srcc+plcc)/2', value };
+      const isBest = value !== null && value > (run.best?.value ?? Number.NEGATIVE_INFINITY);
+      return { best: isBest ? { metric: 'validation/(srcc+plcc)/2', value } : undefined, event };
     };
     const save = (step: number, best: { metric: string; value: number } | undefined) =>
       run.saveCheckpoint(
@@ -136,7 +202,15 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
             folder,
             model,
             trainee.optimizer,
-            { step, guard: guard.state(), control: control.state() },
+            {
+              step,
+              guard: guard.state(),
+              control: control.state(),
+              watchdogs: watchdogs.state(),
+              ...(difficulty === null ? {} : { difficulty: difficulty.state() }),
+              ...(replay === null ? {} : { replay: replay.state() }),
+              ...(partial === null ? {} : { unfinished: partial.rollouts.state() }),
+            },
             movingVariables(reference),
             { stage: 'grpo', prompt: prompt.hash },
           ),
@@ -146,72 +220,75 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
     progress.start('GRPO', config.steps);
     progress.update(start);
     // The cold start itself is a candidate: a stage that only harms ends where it began.
-    if (run.resumedFrom === null) await save(0, await measure(0));
+    if (run.resumedFrom === null) await save(0, (await measure(0)).best);
     for (let step = start; step < config.steps; step++) {
       const done = step + 1;
-      const clock = new Map<string, number>();
-      const timed = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
-        const began = performance.now();
-        const result = await work();
-        clock.set(name, (clock.get(name) ?? 0) + (performance.now() - began) / 1000);
-        return result;
-      };
-
-      const draw = rng.fork('step', step);
-      const chosen = order.batch(step, config.promptsPerStep);
-      const pictures = chosen.map(
-        (index) =>
-          cache?.picture(index, train.images[index]!, config.flip, draw) ??
-          trainingPicture(train.images[index]!, config.flip, model.processor, draw),
+      const clock = new Clock();
+      const draw = draws.fork('step', step);
+      const collected = await collectGroups(
+        { ...config, model, source, rewarder, cache, difficulty, partial, timed: clock.timed },
+        step,
+        draw,
       );
-      const prompts = pictures.map((picture, i): RolloutPrompt => {
-        const record = chosen[i]!;
-        return { sequence: question(model, prompt, picture), record, target: targets[record]! };
-      });
-      const features = await timed('rollout', async () => cache?.of(pictures));
-      const groups = await timed('rollout', () =>
-        sampleGroups(model, prompts, config, draw.fork('rollout'), features),
-      );
-      const samples = await timed('reward', async () => rewardGroups(rubric, prompts, groups, config));
-      const rewards = samples.map(({ reward }) => reward);
+      const { samples, all } = collected;
       failures.observe({
-        missing: rewards.filter(({ status }) => status === 'missing').length,
-        total: rewards.length,
-        reasons: rewards.flatMap((reward) => (reward.status === 'missing' ? [reward.reason] : [])),
+        missing: all.filter(({ reward }) => reward.status === 'missing').length,
+        total: all.length,
+        reasons: all.flatMap(({ reward }) => (reward.status === 'missing' ? [reward.reason] : [])),
       });
       const judged = judgeRollouts(samples, {
         config,
-        weights: rubric.weights,
+        weights: { rubric: rubric.weights, extra: terms.weightsAt(step) },
         truncated: config.truncated,
         penalty:
           reference === null || kl.place === 'loss'
             ? null
-            : await timed('reward', () =>
-                rewardPenalty(samples, reference.model, features ?? null, {
+            : await clock.timed('reward', () =>
+                rewardPenalty(samples, reference.model, cache, {
                   ...config,
                   coefficient: control.klCoefficient,
                 }),
               ),
         greedyRewards:
           config.advantage.kind === 'remax'
-            ? await timed('rollout', () => greedyRewards(model, rubric, prompts, config, draw, features))
+            ? await clock.timed('rollout', () =>
+                greedyRewards(
+                  { model, rewarder, cache, maxNewTokens: config.maxNewTokens },
+                  samples,
+                  step,
+                  draw,
+                ),
+              )
             : null,
       });
-      const values: Record<string, number> = { ...rewardMetrics(samples, targets), ...judged.metrics };
-      if (judged.kept.length > 0) {
+      const values: Record<string, number> = {
+        ...rewardMetrics(all),
+        ...judged.metrics,
+        ...collected.metrics,
+      };
+      const exchanged = replay?.exchange(judged.groups, {
+        wanted: config.promptsPerStep,
+        version: step,
+        rng: draw.fork('replay'),
+      });
+      Object.assign(values, exchanged?.metrics);
+      const groups = exchanged?.groups ?? judged.groups;
+      const learnt = policySamplesOf(groups, step);
+      values['samples/trained'] = learnt.length;
+      if (learnt.length > 0) {
         const learningRate = learningRateOf(config.optimizer, config.steps, step);
-        const result = await timed('update', () =>
+        const result = await clock.timed('update', async () =>
           policyUpdates({
             model,
             reference: kl.place === 'loss' ? (reference?.model ?? null) : null,
             trainee,
-            samples: judged.kept,
+            samples: learnt,
             learningRate,
             config,
             control,
             step,
             rng: draw.fork('update'),
-            features,
+            features: await cache?.of(groups.map(({ prompt: { picture } }) => picture)),
           }),
         );
         for (const applied of result.applied) guard.observe(applied, step);
@@ -224,18 +301,10 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
       ) {
         synchronise(reference, trained, kl.reference.mix);
       }
-      run.metrics(done, values);
-      run.timings(done, Object.fromEntries(clock));
-      for (const { completion, record, parts } of samples.slice(0, config.groupSize)) {
-        run.sample(done, {
-          image: train.records[record]!.id,
-          mos: targets[record]!.mos,
-          text: completion.text,
-          finishReason: completion.finishReason,
-          terms: parts.terms,
-          total: parts.total,
-        });
-      }
+      const { steady, timings } = clock.split(values, all);
+      run.metrics(done, steady);
+      run.timings(done, timings);
+      for (const sample of all.slice(0, config.groupSize)) run.sample(done, sampleRow(sample, train));
       progress.update(done, {
         reward: values['reward/mean']?.toFixed(3) ?? 'none',
         accuracy: values['reward/accuracy/mean']?.toFixed(3) ?? 'none',
@@ -243,17 +312,33 @@ export async function trainGrpo(config: GrpoConfig, options: StageOptions = {}):
 
       const last = done === config.steps;
       const stop = options.signal?.aborted === true && !last;
-      const best = done % config.validateEvery === 0 || last ? await measure(done) : undefined;
-      if (done % config.checkpointEvery === 0 || best !== undefined || last || stop) await save(done, best);
+      const barked = await watch(done, steady);
+      const measured = done % config.validateEvery === 0 || last ? await measure(done) : null;
+      const event = worstOf([barked, measured?.event ?? null].filter((one) => one !== null));
+      const target =
+        event === null
+          ? null
+          : rollBackTarget(event, { rollBacks: run.rollBacks, most: config.maxRollBacks });
+      if (target !== null) {
+        const { step: from, ...row } = event!;
+        await run.rollBack({ from, to: target }, row);
+        return 'rolled back';
+      }
+      const ends = event?.action === 'stop';
+      if (done % config.checkpointEvery === 0 || measured?.best !== undefined || last || stop || ends) {
+        await save(done, measured?.best);
+      }
+      if (ends) throw stoppedBy(event!);
       if (stop) throw options.signal?.reason;
     }
     progress.stop();
-    return await exportBest(run, config.run, { stage: 'grpo', prompt: prompt.hash }, seen);
+    return await exportBest(run, config.run, { stage: 'grpo', prompt: prompt.hash }, seen, baseOf(model));
   } finally {
     trainee.optimizer.dispose();
     cache?.dispose();
     disposeParameters(model.parameters);
     reference?.dispose();
+    await terms.close();
     await run.close();
   }
 }
@@ -265,52 +350,16 @@ function requireNoDropout({ lora }: GrpoConfig): void {
   });
 }
 
-function question(model: VisionLanguageModel, prompt: RenderedPrompt, image: ProcessedImage): Sequence {
-  const content = [{ type: 'image' as const }, { type: 'text' as const, text: prompt.text }];
-  return promptSequence(model, [{ role: 'user', content }], [image]);
-}
-
-/** Reward of the most probable answer to each prompt, once for each sample of its group. ReMax's baseline. */
-async function greedyRewards(
-  model: VisionLanguageModel,
-  rubric: IqaRubric,
-  prompts: readonly RolloutPrompt[],
-  config: GrpoConfig,
-  rng: Rng,
-  features: ImageFeatures | undefined,
-): Promise<RewardValue[]> {
-  const settings = { groupSize: 1, maxNewTokens: config.maxNewTokens, temperature: 0 };
-  const answers = await sampleGroups(model, prompts, settings, rng.fork('greedy'), features);
-  return rewardGroups(rubric, prompts, answers, config).flatMap(({ reward }) =>
-    new Array<RewardValue>(config.groupSize).fill(reward),
-  );
-}
-
-/** What each training image is rewarded for: its MOS, and the distortions that its reasoning should name. */
-async function targetsOf(train: Examples, config: GrpoConfig): Promise<IqaTarget[]> {
-  const taught = new Map<string, NamedDistortion[]>();
-  if (config.teacherRows !== null) {
-    const recordOf = new Map(train.records.map((record) => [record.id, record]));
-    for (const row of await readAllJsonl(config.teacherRows, coldStartRowSchema)) {
-      const record = recordOf.get(row.id);
-      if (record !== undefined) requireSameMos(row, record, config.teacherRows);
-      if (row.accepted) taught.set(row.id, distortionsNamed(row.response));
-    }
-    if (taught.size === 0) throw new InputError(`${config.teacherRows} holds no accepted row`);
-    if (!train.records.some(({ id }) => taught.has(id))) {
-      throw new InputError(
-        `${config.teacherRows} speaks of no image in the train split of ${config.dataset}`,
-        { hint: 'distil the rows from this data set with splits: [train]' },
-      );
-    }
-  }
-  return train.records.map((record) => {
-    const referenceDistortions = taught.get(record.id);
-    return {
-      dataset: record.dataset,
-      mos: requireMos(record),
-      ...(record.mosStd === null ? {} : { mosStd: record.mosStd }),
-      ...(referenceDistortions === undefined ? {} : { referenceDistortions }),
-    };
-  });
-}
+/** A row of samples.jsonl. */
+const sampleRow = (
+  { prompt: { place, target, given }, completion, parts, extra, reward }: RolloutSample,
+  train: Examples,
+) => ({
+  image: train.records[place.record]!.id,
+  mos: target.mos,
+  ...(given === null ? {} : { given: given.start }),
+  text: completion.text,
+  finishReason: completion.finishReason,
+  terms: { ...parts.terms, ...extra },
+  total: reward,
+});

@@ -53,11 +53,11 @@ export class PictureFeatures {
     return picture;
   }
 
-  /** Features of pictures that `picture` gave in this step. They stay this object's: do not dispose them. */
+  /** Features of pictures that `picture` gave, in this step or an earlier one. They stay this object's: do not dispose them. */
   async of(pictures: Iterable<ProcessedImage>): Promise<ImageFeatures> {
     const features = new Map<ProcessedImage, tf.Tensor2D>();
     for (const picture of new Set(pictures)) {
-      const entry = this.#entries.get(this.#keys.get(picture)!)!;
+      const entry = this.#entryOf(picture);
       if (entry.features === undefined) {
         entry.features = encodeImageFeatures(this.#model as Network, [picture]).get(picture)!;
         await runPending();
@@ -68,6 +68,18 @@ export class PictureFeatures {
     }
     this.#makeRoom(features);
     return features;
+  }
+
+  /** One that had to make room meanwhile, while somebody held its picture, comes back. */
+  #entryOf(picture: ProcessedImage): Entry {
+    const key = this.#keys.get(picture);
+    if (key === undefined) throw new RangeError('PictureFeatures: the picture is none of these');
+    const kept = this.#entries.get(key);
+    if (kept !== undefined) return kept;
+    const entry: Entry = { picture, features: undefined };
+    this.#entries.set(key, entry);
+    this.#bytes += picture.patches.byteLength;
+    return entry;
   }
 
   #makeRoom(needed: ImageFeatures): void {

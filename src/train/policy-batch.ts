@@ -13,6 +13,8 @@ export interface PolicySample {
   advantages: ArrayLike<number>;
   /** Prompt id: the samples that were compared with each other. */
   group: string;
+  /** Whether older weights sampled it, at least in part: no ratio is expected to be 1. */
+  isStale: boolean;
 }
 
 /** Some samples of an optimizer batch, as one forward pass takes them. */

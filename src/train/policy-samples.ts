@@ -1,19 +1,21 @@
 import type { RewardValue } from '../core/index.ts';
 import { IQA_TERMS, type IqaRubric } from '../env/index.ts';
-import { appendTokens, type ImageFeatures, type VisionLanguageModel } from '../model/index.ts';
+import { appendTokens, type VisionLanguageModel } from '../model/index.ts';
 import {
   type AlgorithmConfig,
   estimateAdvantages,
   klPenalisedRewards,
   type RewardTerm,
 } from '../rl/index.ts';
+import type { PictureFeatures } from './picture-features.ts';
 import { microBatches, type PolicySample } from './policy-batch.ts';
 import { policyScorer } from './policy-scores.ts';
+import type { JudgedGroup } from './replay.ts';
 import type { RolloutSample } from './rollouts.ts';
 
 export interface JudgedRollouts {
-  /** Samples that have an advantage and are not masked. */
-  kept: PolicySample[];
+  /** Groups with the samples that have an advantage and are not masked. */
+  groups: JudgedGroup[];
   metrics: Record<string, number>;
 }
 
@@ -34,7 +36,8 @@ export function judgeRollouts(
     greedyRewards,
   }: {
     config: AlgorithmConfig;
-    weights: IqaRubric['weights'];
+    /** Of the rubric's terms and of those beside it. */
+    weights: RewardWeights;
     truncated: 'keep' | 'mask' | 'penalise';
     penalty: RewardPenalty | null;
     /** Of the prompt of each sample; for `remax`. */
@@ -49,18 +52,25 @@ export function judgeRollouts(
     ...(greedyRewards === null ? {} : { greedyRewards }),
     ...(config.advantage.kind === 'gdpo' ? { terms: termsOf(samples, weights, truncated) } : {}),
   });
-  const kept = samples.flatMap((sample, i): PolicySample[] => {
+  const groups = new Map<string, JudgedGroup>();
+  let kept = 0;
+  samples.forEach(({ completion, group: id, prompt }, i) => {
     const own = advantages[i];
-    if (own === null || own === undefined) return [];
-    if (truncated === 'mask' && sample.completion.finishReason === 'length') return [];
-    return [policySample(sample, own)];
+    if (own === null || own === undefined) return;
+    if (truncated === 'mask' && completion.finishReason === 'length') return;
+    const { tokenIds, logProbabilities, version } = completion;
+    const group = groups.get(id) ?? { id, prompt, version, samples: [] };
+    group.version = Math.min(group.version, version);
+    group.samples.push({ tokenIds, logProbabilities, advantages: Array.from(own) });
+    groups.set(id, group);
+    kept++;
   });
   return {
-    kept,
+    groups: [...groups.values()],
     metrics: {
       frac_reward_zero_std: counts.zeroVarianceGroups / counts.groups,
       'group/missing': counts.missing,
-      'samples/trained': kept.length,
+      'samples/kept': kept,
       ...penalty?.metrics,
     },
   };
@@ -70,7 +80,7 @@ export function judgeRollouts(
 export async function rewardPenalty(
   samples: readonly RolloutSample[],
   reference: VisionLanguageModel,
-  features: ImageFeatures | null,
+  cache: PictureFeatures | null,
   {
     kl,
     coefficient,
@@ -78,10 +88,19 @@ export async function rewardPenalty(
     microBatch,
   }: { kl: AlgorithmConfig['kl']; coefficient: number; temperature: number; microBatch: number },
 ): Promise<RewardPenalty> {
+  const features = (await cache?.of(samples.map(({ prompt }) => prompt.picture))) ?? null;
   const scorer = policyScorer(reference, features, { temperature });
   const tokenRewards: Float64Array[] = [];
   let [sum, tokens] = [0, 0];
-  const all = samples.map((sample) => policySample(sample, []));
+  const all = samples.map(
+    ({ prompt, completion, group }): PolicySample => ({
+      sequence: appendTokens(prompt.sequence, completion.tokenIds, 'action'),
+      logProbabilities: completion.logProbabilities,
+      advantages: [],
+      group,
+      isStale: false,
+    }),
+  );
   for (const micro of microBatches(all, microBatch, reference)) {
     const scores = await scorer.logProbabilities(micro.batch);
     let at = 0;
@@ -105,35 +124,34 @@ export async function rewardPenalty(
   return { tokenRewards, metrics: { kl: tokens === 0 ? 0 : sum / tokens } };
 }
 
-const policySample = (
-  { prompt, completion, group }: RolloutSample,
-  advantages: ArrayLike<number>,
-): PolicySample => ({
-  sequence: appendTokens(prompt, completion.tokenIds, 'action'),
-  logProbabilities: completion.logProbabilities,
-  advantages,
-  group,
-});
+export interface RewardWeights {
+  rubric: IqaRubric['weights'];
+  extra: Readonly<Record<string, number>>;
+}
 
 /** The weighted terms of the reward, each for all samples; one that applies to no sample is none. */
 function termsOf(
   samples: readonly RolloutSample[],
-  weights: IqaRubric['weights'],
+  weights: RewardWeights,
   truncated: 'keep' | 'mask' | 'penalise',
 ): RewardTerm[] {
-  return IQA_TERMS.flatMap((name): RewardTerm[] => {
-    const weight = weights[name];
-    if (weight === 0 || samples.every(({ parts }) => parts.terms[name] === undefined)) return [];
-    return [
-      {
-        name,
-        weight,
-        rewards: samples.map(({ parts, completion }): RewardValue => {
-          if (truncated === 'penalise' && completion.finishReason === 'length')
-            return { status: 'ok', value: 0 };
-          return parts.terms[name] ?? { status: 'missing', reason: `${name} does not apply` };
-        }),
-      },
-    ];
-  });
+  const term = (
+    name: string,
+    weight: number,
+    of: (sample: RolloutSample) => RewardValue | undefined,
+  ): RewardTerm[] => {
+    if (weight === 0 || samples.every((sample) => of(sample) === undefined)) return [];
+    const rewards = samples.map((sample): RewardValue => {
+      const isCut = sample.completion.finishReason === 'length';
+      if (truncated === 'penalise' && isCut) return { status: 'ok', value: 0 };
+      return of(sample) ?? { status: 'missing', reason: `${name} does not apply` };
+    });
+    return [{ name, weight, rewards }];
+  };
+  return [
+    ...IQA_TERMS.flatMap((name) => term(name, weights.rubric[name], ({ parts }) => parts.terms[name])),
+    ...Object.entries(weights.extra).flatMap(([name, weight]) =>
+      term(name, weight, ({ extra }) => extra[name]),
+    ),
+  ];
 }

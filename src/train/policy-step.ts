@@ -138,7 +138,7 @@ const oldOf = (micro: ScoredMicroBatch, { importance }: AlgorithmConfig): Float3
 const sampledOf = (micro: MicroBatch): Float32Array =>
   micro.perToken(({ logProbabilities }) => logProbabilities);
 
-export const withoutPadding = ({ batch }: MicroBatch, values: Float32Array): Float32Array =>
+const withoutPadding = ({ batch }: MicroBatch, values: Float32Array): Float32Array =>
   values.subarray(0, batch.actions.count);
 
 /** The names that users of TRL and verl look for. */

@@ -12,7 +12,7 @@ import { picturesStay } from './adapt.ts';
 import type { AlgorithmControl } from './algorithm-control.ts';
 import { type MicroBatch, microBatches, miniBatches, type PolicySample } from './policy-batch.ts';
 import { policyScorer } from './policy-scores.ts';
-import { type PolicyStep, policyStep, type ScoredMicroBatch, withoutPadding } from './policy-step.ts';
+import { type PolicyStep, policyStep, type ScoredMicroBatch } from './policy-step.ts';
 import type { Trainee } from './update.ts';
 
 export interface PolicyUpdateSettings extends AlgorithmConfig {
@@ -40,8 +40,6 @@ export interface PolicyUpdateInputs {
   rng: Rng;
   /** Features of the pictures, where they are known already; they are left to the caller. */
   features?: ImageFeatures | undefined;
-  /** The samples come from older weights, so that no ratio is expected to be 1. */
-  stale?: boolean;
 }
 
 export interface PolicyUpdates {
@@ -57,7 +55,8 @@ export interface PolicyUpdates {
  * without their gradient, and no pass recomputes what the sampler has returned.
  */
 export async function policyUpdates(inputs: PolicyUpdateInputs): Promise<PolicyUpdates> {
-  const { model, reference, trainee, samples, config, step, rng, stale = false } = inputs;
+  const { model, reference, trainee, samples, config, step, rng } = inputs;
+  const isFresh = samples.every(({ isStale }) => !isStale);
   const parts = miniBatches(samples, config.miniBatches, rng.fork('mini-batches')).map((own) =>
     microBatches(own, config.microBatch, model).map((micro): ScoredMicroBatch => micro),
   );
@@ -72,7 +71,7 @@ export async function policyUpdates(inputs: PolicyUpdateInputs): Promise<PolicyU
     const settings = { temperature: config.temperature, checkpointing };
     const scorer = policyScorer(model, features, settings);
     const referenceScorer = reference === null ? null : policyScorer(reference, referenceFeatures, settings);
-    const isUsedOnce = config.updatesPerBatch === 1 && !stale;
+    const isUsedOnce = config.updatesPerBatch === 1 && isFresh;
     const { old, correction } = config.importance;
     const needsStart = correction.kind !== 'none' || (old === 'trainer' && !isUsedOnce);
     for (const micro of parts.flat()) {
@@ -83,10 +82,9 @@ export async function policyUpdates(inputs: PolicyUpdateInputs): Promise<PolicyU
     const tolerance = config.ratioTolerance;
     // Another temperature, other tokens or other weights than the sampler's would train without any sign of it.
     const compareWithSampler = (micros: readonly MicroBatch[], trainer: readonly Float32Array[]): void => {
-      const trained = micros.flatMap((micro, i) => [...withoutPadding(micro, trainer[i]!)]);
-      const sampled = micros.flatMap((micro) => micro.samples.flatMap((s) => Array.from(s.logProbabilities)));
-      Object.assign(metrics, divergenceMetrics(sampled, trained));
-      if (!stale) requireRatioOne(extremesOfRatio(trained, sampled), { tolerance, step });
+      const { fresh, stale } = againstSampler(micros, trainer);
+      Object.assign(metrics, divergenceMetrics('sampling', fresh), divergenceMetrics('staleness', stale));
+      requireRatioOne(extremesOfRatio(fresh), { tolerance, step });
     };
     if (needsStart) {
       const all = parts.flat();
@@ -109,7 +107,7 @@ export async function policyUpdates(inputs: PolicyUpdateInputs): Promise<PolicyU
       steps.push(done);
       if (u > 0) continue;
       if (!needsStart) compareWithSampler(micros, done.current);
-      if (!stale) requireRatioOne(done.ratio, { tolerance, step });
+      if (isFresh || old === 'trainer') requireRatioOne(done.ratio, { tolerance, step });
     }
     return {
       metrics: { ...metrics, ...meansOf(steps), ...inputs.control.metrics() },
@@ -139,23 +137,48 @@ function meansOf(steps: readonly PolicyStep[]): Record<string, number> {
   };
 }
 
-function divergenceMetrics(sampled: readonly number[], trained: readonly number[]): Record<string, number> {
-  const divergence = samplerDivergence(sampled, trained);
+/** Log-probabilities of the same tokens where they were sampled, and under the trainer. */
+interface TokenPairs {
+  sampler: number[];
+  trainer: number[];
+}
+
+function againstSampler(
+  micros: readonly MicroBatch[],
+  trainer: readonly Float32Array[],
+): { fresh: TokenPairs; stale: TokenPairs } {
+  const fresh: TokenPairs = { sampler: [], trainer: [] };
+  const stale: TokenPairs = { sampler: [], trainer: [] };
+  micros.forEach((micro, i) => {
+    let at = 0;
+    for (const { logProbabilities, isStale } of micro.samples) {
+      const pairs = isStale ? stale : fresh;
+      for (let t = 0; t < logProbabilities.length; t++) {
+        pairs.sampler.push(logProbabilities[t] as number);
+        pairs.trainer.push(trainer[i]![at++]!);
+      }
+    }
+  });
+  return { fresh, stale };
+}
+
+/** @param of `sampling`: two engines at the same weights; `staleness`: older weights as well */
+function divergenceMetrics(
+  of: 'sampling' | 'staleness',
+  { sampler, trainer }: TokenPairs,
+): Record<string, number> {
+  const divergence = samplerDivergence(sampler, trainer);
   if (divergence === null) return {};
   return {
-    'sampling/logp_difference/mean': divergence.meanAbsoluteDifference,
-    'sampling/logp_difference/max': divergence.maximumAbsoluteDifference,
+    [`${of}/logp_difference/mean`]: divergence.meanAbsoluteDifference,
+    [`${of}/logp_difference/max`]: divergence.maximumAbsoluteDifference,
   };
 }
 
-function extremesOfRatio(
-  numerators: readonly number[],
-  denominators: readonly number[],
-): { minimum: number; maximum: number } {
-  let minimum = Number.POSITIVE_INFINITY;
-  let maximum = Number.NEGATIVE_INFINITY;
-  numerators.forEach((value, i) => {
-    const ratio = Math.exp(value - denominators[i]!);
+function extremesOfRatio({ trainer, sampler }: TokenPairs): { minimum: number; maximum: number } {
+  let [minimum, maximum] = [1, 1];
+  trainer.forEach((value, i) => {
+    const ratio = Math.exp(value - sampler[i]!);
     minimum = Math.min(minimum, ratio);
     maximum = Math.max(maximum, ratio);
   });

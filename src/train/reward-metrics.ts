@@ -1,21 +1,14 @@
-import type { Completion, RewardValue } from '../core/index.ts';
-import { IQA_TERMS, type IqaTarget, type ScoredCompletion } from '../env/index.ts';
-
-interface Rewarded {
-  completion: Completion;
-  record: number;
-  parts: ScoredCompletion;
-  reward: RewardValue;
-}
+import type { RewardValue } from '../core/index.ts';
+import { IQA_TERMS } from '../env/index.ts';
+import { meanRepetition } from '../rl/index.ts';
+import type { RolloutSample } from './rollouts.ts';
 
 /**
  * What GRPO logs about a rollout batch, each reward term under its own name. Missing rewards are counted, not
  * averaged in; a term that applies to no sample has no row.
  */
-export function rewardMetrics(
-  samples: readonly Rewarded[],
-  targets: readonly IqaTarget[],
-): Record<string, number> {
+export function rewardMetrics(samples: readonly RolloutSample[]): Record<string, number> {
+  if (samples.length === 0) return {};
   const values: Record<string, number> = {};
   const record = (name: string, numbers: readonly number[]): void => {
     if (numbers.length === 0) return;
@@ -30,11 +23,14 @@ export function rewardMetrics(
   record('reward', known(samples.map(({ reward }) => reward)));
   for (const term of IQA_TERMS)
     record(`reward/${term}`, known(samples.map(({ parts }) => parts.terms[term])));
+  for (const term of Object.keys(samples[0]!.extra)) {
+    record(`reward/${term}`, known(samples.map(({ extra }) => extra[term])));
+  }
   record(
     'error',
-    samples.flatMap(({ parts: { answer }, record: index }) =>
+    samples.flatMap(({ parts: { answer }, prompt }) =>
       answer.status === 'ok' && answer.score !== undefined
-        ? [Math.abs(answer.score - targets[index]!.mos)]
+        ? [Math.abs(answer.score - prompt.target.mos)]
         : [],
     ),
   );
@@ -46,5 +42,7 @@ export function rewardMetrics(
     samples.filter(({ completion }) => completion.finishReason === 'length').length / samples.length;
   values['completions/unparsable_ratio'] =
     samples.filter(({ parts }) => parts.answer.status !== 'ok').length / samples.length;
+  const repetition = meanRepetition(samples.map(({ completion }) => completion));
+  if (repetition !== null) values['completions/repetition'] = repetition;
   return values;
 }

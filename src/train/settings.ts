@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { MayDiffer } from '../formats/index.ts';
 import { loraSettingsSchema, VIEW_COUNTS } from '../model/index.ts';
 
 /** Settings shared by the training stages; each stage's own object stands beside its code. */
@@ -62,13 +63,16 @@ export const runSettings = {
   seed: z.int().min(0).default(0),
   checkpointEvery: z.int().positive().default(100).describe('steps between checkpoints'),
   keepCheckpoints: z.int().positive().default(2),
+  tensorboard: z.boolean().default(false).describe('also write metrics as TensorBoard event files'),
 };
 
-/** A continued run may change these: a moved folder and other checkpoints leave the same result. */
-export const RESULT_NEUTRAL_KEYS: readonly (keyof typeof runSettings)[] = [
-  'run',
-  'checkpointEvery',
-  'keepCheckpoints',
+/**
+ * A continued run may change these: another place of the run, other checkpoints and moved inputs leave the same result.
+ * What the inputs hold must be what it was (`hashInputs`).
+ */
+export const RESULT_NEUTRAL_KEYS: readonly MayDiffer[] = [
+  ...(['run', 'checkpointEvery', 'keepCheckpoints', 'tensorboard'] satisfies (keyof typeof runSettings)[]),
+  ...['model', 'preset', 'dataset', 'rows', 'teacherRows'].map((movedInput) => ({ movedInput })),
 ];
 
 /** What the miniature's tower and projector do during a stage. */

@@ -5,6 +5,10 @@ export interface StageOptions {
   progress?: Progress;
   /** Asks the stage to write a checkpoint and stop; its reason is thrown. */
   signal?: AbortSignal;
+  /** Keys of servers that a stage asks, by the name of their variable. */
+  environment?: Readonly<Record<string, string | undefined>>;
+  /** A picture as a data URL, for judges that see pictures. */
+  pictureUrl?: (path: string) => Promise<string>;
 }
 
 export interface StageResult {

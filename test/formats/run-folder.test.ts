@@ -369,6 +369,48 @@ describe('a run from other inputs', () => {
   });
 });
 
+describe('a run whose inputs were moved', () => {
+  const inputs = { rows: 'a'.repeat(64), 'records.jsonl': 'b'.repeat(64) };
+  const mayDiffer = ['eval', ...['dataset', 'rows'].map((movedInput) => ({ movedInput }))];
+  const config = { dataset: '/old/data', rows: null, seed: 1 };
+  const begin = (changes: object = {}) => start({ config, inputs, mayDiffer, ...changes });
+  beforeEach(async () => {
+    await begin().then((run) => run.close());
+  });
+
+  it('continues, and records the new path', async () => {
+    await begin({ config: { ...config, dataset: '/new/data' } }).then((run) => run.close());
+    expect(JSON.parse(await text('config.json')).config.dataset).toBe('/new/data');
+  });
+
+  it('is refused where the content differs too, with the content and the path', async () => {
+    const opening = begin({
+      config: { ...config, dataset: '/new/data' },
+      inputs: { ...inputs, 'records.jsonl': 'c'.repeat(64) },
+    });
+    await expect(opening).rejects.toThrow(
+      [
+        `${folder} was started from other content of 1 input(s) (SHA-256):`,
+        '  records.jsonl: the run started from bbbbbbbbbbbb, now it is cccccccccccc',
+        'and the configuration names other paths:',
+        '  dataset: the run has "/old/data", got "/new/data"',
+      ].join('\n'),
+    );
+  });
+
+  it('is refused where other keys differ, and only those are named', async () => {
+    const opening = begin({ config: { ...config, dataset: '/new/data', seed: 2 } });
+    await expect(opening).rejects.toThrow('differs in 1 key(s):\n  seed: the run has 1, got 2');
+  });
+
+  it('is refused where no hashes tell that the content is the same', async () => {
+    const { inputs: _, ...old } = JSON.parse(await text('config.json'));
+    await writeFile(join(folder, 'config.json'), JSON.stringify(old));
+    const opening = begin({ config: { ...config, dataset: '/new/data' } });
+    await expect(opening).rejects.toThrow('  dataset: the run has "/old/data", got "/new/data"');
+  });
+});
+
 describe('a folder of other things', () => {
   it('is refused, and nothing is written into it', async () => {
     await mkdir(join(folder, 'photos'));

@@ -12,6 +12,7 @@ import {
   loadModel,
   loadModelFormat,
   loraSettingsSchema,
+  requireModelFolder,
   saveModel,
 } from '../../src/model/index.ts';
 import { changeJson, tinyFolder } from './tiny-folder.ts';
@@ -117,6 +118,47 @@ describe('inspectModel', () => {
     expect(adapterParameters).toBe(2 * 2 * (16 + 32)); // two layers, A [2, 16] and B [32, 2]
     expect(parameters).toBe((await inspectModel(folder)).parameters);
     expect(provenance.metadata.stage).toBe('cold-start');
+  });
+
+  describe('an adapter that does not fit its base', () => {
+    let adapter: string;
+    beforeEach(async () => {
+      const adapted = await loadModel(folder);
+      const settings = loraSettingsSchema.parse({ rank: 2, targets: ['gate_proj'] });
+      adapted.parameters.adapter = createAdapter(adapted.config, settings, new Rng(1));
+      adapter = join(folder, 'adapter');
+      await saveModel(adapted, adapter);
+    });
+    const setBase = (base: string) =>
+      changeJson(adapter, 'adapter_config.json', (json) => ({ ...json, base_model_name_or_path: base }));
+
+    test('by its shapes is an error that names them', async () => {
+      await save({ intermediate_size: 20 });
+      await setBase(folder);
+      const inspecting = inspectModel(adapter);
+      await expect(inspecting).rejects.toMatchObject({ exitCode: 5 });
+      await expect(inspecting).rejects.toThrow('lora_B.weight is [24, 2] instead of [20, 2]');
+    });
+
+    test('by the weights it was trained on is an error, here and before an evaluation', async () => {
+      const other = await tinyFolder({});
+      const format = await loadModelFormat(other);
+      await saveModel(createModel(format, initialValues(format.config, new Rng(2))), other);
+      await setBase(other);
+      await expect(inspectModel(adapter)).rejects.toThrow(`was trained on another model than ${other}`);
+      await expect(requireModelFolder(adapter)).rejects.toThrow('was trained on another model than ');
+    });
+
+    test('is described on a base without weights, of which nothing is known but its shapes', async () => {
+      const preset = await tinyFolder({});
+      await setBase(preset);
+      expect(await inspectModel(adapter)).toMatchObject({ base: preset, weights: null });
+    });
+
+    test('without its weights is an error', async () => {
+      await rm(join(adapter, 'adapter_model.safetensors'));
+      await expect(inspectModel(adapter)).rejects.toThrow('but no adapter_model.safetensors');
+    });
   });
 
   test('a preset without weights is described too', async () => {

@@ -53,3 +53,9 @@ it('gives the same with image features computed beforehand, and leaves no tensor
 it('gives nothing for no sequences', async () => {
   expect(await lastTokenLogProbabilities(model, [])).toEqual([]);
 });
+
+it.each([0, -1, Number.NaN])('refuses batches of %d sequences', async (batchSize) => {
+  await expect(lastTokenLogProbabilities(model, sequences, { batchSize })).rejects.toThrow(
+    `batchSize is ${batchSize}`,
+  );
+});

@@ -65,13 +65,13 @@ describe('chooseTokens', () => {
     expect(tokens).toEqual([1, 1]);
   });
 
-  // Ranked 0.4, 0.3, 0.2, 0.1: the first three share the range 4 : 3 : 2.
+  // 0.3, 0.2 and 0.4 stay and share the range 3 : 2 : 4.
   it('draws from the k most probable tokens only, and reports the whole distribution', () => {
-    const uniforms = [0, 0.43, 0.46, 0.76, 0.79, ALMOST_ONE];
+    const uniforms = [0, 0.32, 0.34, 0.55, 0.56, ALMOST_ONE];
     const { tokens, logs } = choose([0.1, 0.3, 0.2, 0.4], uniforms, { topK: 3 });
-    expect(tokens).toEqual([3, 3, 1, 1, 2, 2]);
-    expect(logs[0]).toBeCloseTo(Math.log(0.4), 5);
-    expect(logs[5]).toBeCloseTo(Math.log(0.2), 5);
+    expect(tokens).toEqual([1, 1, 2, 2, 3, 3]);
+    expect(logs[0]).toBeCloseTo(Math.log(0.3), 5);
+    expect(logs[5]).toBeCloseTo(Math.log(0.4), 5);
   });
 
   it('with top-k 1 takes the most probable one, whatever the uniform', () => {
@@ -109,4 +109,56 @@ describe('chooseTokens', () => {
       });
     expect([0.35, 0.36, 0.942, 0.944, 0.959, 0.962].map(draw)).toEqual([0, 1, 1, 2, 2, 3]);
   });
+
+  it('keeps all tokens as probable as the k-th, however many', () => {
+    const even = new Array<number>(100).fill(0.01);
+    const uniforms = Array.from({ length: 100 }, (_, i) => (i + 0.5) / 100);
+    expect(choose(even, uniforms, { topK: 7 }).tokens).toEqual(even.map((_, id) => id));
+    // Half of them, whichever: of equal tokens none comes before the other.
+    const half = new Set(choose(even.slice(0, 50), uniforms, { topK: 7, topP: 0.5 }).tokens);
+    expect(half.size).toBe(25);
+  });
+
+  it('with a top-p too small for a float takes the most probable token', () => {
+    for (const topK of [undefined, 3])
+      expect(choose([0.3, 0.2, 0.4, 0.1], [0, ALMOST_ONE], { topP: 1e-60, topK }).tokens).toEqual([2, 2]);
+  });
+
+  it.each([1e-8, 1e-10])(
+    'at temperature %d takes the most probable token that is not banned, with log-probability 0',
+    (temperature) => {
+      const settings = { temperature, bannedTokenIds: [0] };
+      const { tokens, logs } = choose([0.9, 1e-4, 1e-3, 1e-5], [0.001, ALMOST_ONE], settings);
+      expect([tokens, logs]).toEqual([
+        [2, 2],
+        [0, 0],
+      ]);
+    },
+  );
+
+  it('at a temperature without bounds draws evenly', () => {
+    const uniforms = [0.1, 0.3, 0.6, 0.9];
+    const { tokens, logs } = choose([0.9, 1e-4, 1e-3, 0.1], uniforms, { temperature: 1e300 });
+    expect(tokens).toEqual([0, 1, 2, 3]);
+    for (const log of logs) expect(log).toBeCloseTo(Math.log(1 / 4), 5);
+  });
+
+  it('reports a token that only the penalty lets be drawn, improbable as it is', () => {
+    // At temperature 0.01 the odds of 3 to 1 are those of 300 to 100: exp(-200) is 0 as a float. Penalised: 0.3 to 1.
+    const { tokens, logs } = tf.tidy(() => {
+      const settings: Sampling = { ...all, temperature: 0.01, repetitionPenalty: 10 };
+      const logits = tf.tensor2d([3, 1], [1, 2]);
+      const chosen = chooseTokens(logits, tf.tensor1d([0.5]), settings, tf.tensor2d([1, 0], [1, 2]));
+      return { tokens: [...chosen.tokens.dataSync()], logs: [...chosen.logProbabilities.dataSync()] };
+    });
+    expect(tokens).toEqual([1]);
+    expect(logs[0]).toBeCloseTo(-200, 3);
+  });
+
+  it.each([{}, { topK: 2 }, { topP: 0.5 }, { topK: 2, topP: 0.5 }, { temperature: 0 }])(
+    'reports NaN of logits that are none, with %j',
+    (settings) => {
+      expect(choose([0.5, Number.NaN, 0.2], [0.5], settings).logs).toEqual([Number.NaN]);
+    },
+  );
 });

@@ -185,6 +185,39 @@ describe('stop tokens', () => {
   });
 });
 
+describe('special stop tokens', () => {
+  // 46 is a special token of the tiny tokenizer and no end of sequence: otherwise it is never drawn.
+  const special = 46;
+
+  it('are drawn, end the answer, stay out of its text, and log-probabilities count them', async () => {
+    const options = { samplesPerPrompt: 16, temperature: 5, maxNewTokens: 30 };
+    const completions = await run({ ...options, stopTokenIds: [special], bannedTokenIds: ENDS });
+    const stopped = completions.flat().filter((c) => c.finishReason === 'stop');
+    expect(stopped.length).toBeGreaterThan(5);
+    for (const { tokenIds, text } of stopped) {
+      expect(tokenIds.indexOf(special)).toBe(tokenIds.length - 1);
+      expect(text).toHaveLength(tokenIds.length - 1);
+    }
+    const bannedTokenIds = [...neverSampledTokenIds(model.config, tinyTokenizer, [special]), ...ENDS];
+    expect(bannedTokenIds).not.toContain(special);
+    const expected = await trainingLogProbabilities(model, prompts, completions, {
+      temperature: 5,
+      bannedTokenIds,
+    });
+    const found = completions.flat().map((c) => c.logProbabilities);
+    expect(largestDifference(found, expected)).toBeLessThan(1e-4);
+  });
+
+  it('that are banned too are never drawn, and an empty list is none', async () => {
+    const options = { samplesPerPrompt: 8, temperature: 5 };
+    const plain = idsOf(await run(options));
+    expect(idsOf(await run({ ...options, stopTokenIds: [special], bannedTokenIds: [special] }))).toEqual(
+      plain,
+    );
+    expect(idsOf(await run({ ...options, stopTokenIds: [] }))).toEqual(plain);
+  });
+});
+
 describe('which tokens are drawn', () => {
   it('never banned ones, at any temperature', async () => {
     const banned = [0, 5, 6, 7, 30];
@@ -366,10 +399,29 @@ describe('errors', () => {
     [{ temperature: Number.NaN }, /temperature is NaN/],
     [{ topP: 0 }, /topP is 0/],
     [{ topP: 1.1 }, /topP is 1.1/],
+    [{ topP: Number.NaN }, /topP is NaN/],
+    [{ temperature: 1e-12 }, /temperature is 1e-12, allowed is 0 or a finite number from 1e-10 on/],
+    [{ temperature: Number.POSITIVE_INFINITY }, /temperature is Infinity/],
+    [{ topK: Number.NaN }, /topK is NaN/],
+    [{ topK: -3 }, /topK is -3/],
     [{ topK: 0 }, /topK is 0/],
     [{ topK: 2.5 }, /topK is 2.5/],
     [{ repetitionPenalty: 0 }, /repetitionPenalty is 0/],
+    [{ repetitionPenalty: -1.2 }, /repetitionPenalty is -1.2/],
+    [{ repetitionPenalty: Number.NaN }, /repetitionPenalty is NaN/],
+    [
+      { repetitionPenalty: 1e30 },
+      /repetitionPenalty is 1e\+30, allowed is a number from 0.000001 to 1000000/,
+    ],
     [{ stopTokenIds: [9999] }, /stopTokenIds holds 9999/],
+    [{ stopTokenIds: [47] }, /stopTokenIds holds 47, allowed are token ids from 0 to 46/],
+    [{ stopTokenIds: [TINY.imagePad] }, /stopTokenIds holds 44, which stands for pictures/],
+    [{ bannedTokenIds: [49] }, /bannedTokenIds holds 49, allowed are token ids from 0 to 48/],
+    [{ bannedTokenIds: [-1] }, /bannedTokenIds holds -1/],
+    [{ bannedTokenIds: [1.5] }, /bannedTokenIds holds 1.5/],
+    [{ bannedTokenIds: Array.from({ length: 49 }, (_, id) => id) }, /leaves no token to draw/],
+    [{ samplesPerPrompt: 1e9 }, /4 prompts with 1000000000 samples each are more than 65536 answers/],
+    [{ maxNewTokens: Number.NaN }, /maxNewTokens is NaN/],
     [{ maxNewTokens: 0 }, /maxNewTokens is 0/],
     [{ samplesPerPrompt: 1.5 }, /samplesPerPrompt is 1.5/],
     [{ maxNewTokens: 256 }, /256 new tokens leave no room in 256 positions/],
@@ -386,6 +438,18 @@ describe('errors', () => {
     const options = { maxNewTokens: 4, temperature: 1, rng: new Rng(1) };
     await expect(generate(broken, prompts, options)).rejects.toThrow(/log-probability NaN/);
     expect(tf.memory().numTensors).toBe(before);
+  });
+
+  it('names an empty prompt among others, and leaves no tensors behind', async () => {
+    const before = tf.memory().numTensors;
+    const empty = { tokenIds: [], roles: [], images: [] };
+    await expect(run({}, [prompts[1]!, empty])).rejects.toThrow(/sequence 1 has no tokens/);
+    expect(tf.memory().numTensors).toBe(before);
+  });
+
+  it('with top-k beyond the vocabulary draws from all of it', async () => {
+    const options = { samplesPerPrompt: 4, temperature: 2 };
+    expect(idsOf(await run({ ...options, topK: 1e9 }))).toEqual(idsOf(await run(options)));
   });
 
   it('gives nothing for no prompts', async () => {

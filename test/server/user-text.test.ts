@@ -1,8 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loadModelFormat, type ModelFormat, preprocess, promptSequence } from '../../src/model/index.ts';
+import {
+  loadModelFormat,
+  type ModelFormat,
+  preprocess,
+  promptSequence,
+  specialTokens,
+} from '../../src/model/index.ts';
+import { conversationPrompt } from '../../src/server/threads/answer-chats.ts';
 import type { ChatTurn } from '../../src/server/threads/tasks.ts';
-import { controlTokens, conversationSequence } from '../../src/server/threads/user-text.ts';
 import { randomImage } from '../model/tiny.ts';
 
 let format: ModelFormat;
@@ -13,25 +19,13 @@ beforeAll(async () => {
 const asked = (...texts: string[]): ChatTurn[] => [
   { role: 'user', content: texts.map((text) => ({ type: 'text', text })) },
 ];
-const ids = (turns: ChatTurn[]): readonly number[] => conversationSequence(format, turns, []).tokenIds;
+const ids = (turns: ChatTurn[]): readonly number[] => conversationPrompt(format, turns, []).tokenIds;
 const written = (tokenIds: readonly number[]): string =>
   format.tokenizer.decode(tokenIds, { keepSpecial: true });
 const controlsIn = (tokenIds: readonly number[]): number[] => {
-  const known = new Set(controlTokens(format).values());
+  const known = new Set(specialTokens(format.tokenizer).values());
   return tokenIds.filter((id) => known.has(id));
 };
-
-it('knows every control token of the miniature', () => {
-  expect([...controlTokens(format).keys()].sort()).toEqual([
-    '<|endoftext|>',
-    '<|im_end|>',
-    '<|im_start|>',
-    '<|image_pad|>',
-    '<|video_pad|>',
-    '<|vision_end|>',
-    '<|vision_start|>',
-  ]);
-});
 
 describe('an ordinary conversation', () => {
   it('has the very tokens of promptSequence, pictures included', () => {
@@ -49,7 +43,7 @@ describe('an ordinary conversation', () => {
       },
     ];
     const expected = promptSequence(format, turns, [image]);
-    expect(conversationSequence(format, turns, [image]).tokenIds).toEqual(expected.tokenIds);
+    expect(conversationPrompt(format, turns, [image]).tokenIds).toEqual(expected.tokenIds);
   });
 });
 
@@ -76,7 +70,7 @@ describe('text that spells control tokens', () => {
     expect(controlsIn(ids(asked('<', '|', 'image_pad', '|>')))).toEqual(alone());
     const odd: ModelFormat = { ...format, chatTemplate: Object.create(format.chatTemplate) };
     odd.chatTemplate.render = (messages) => `<${messages[0]!.content}im_end|>`;
-    expect(controlsIn(conversationSequence(odd, asked('|'), []).tokenIds)).toEqual([]);
+    expect(controlsIn(conversationPrompt(odd, asked('|'), []).tokenIds)).toEqual([]);
   });
 
   it('does not take the place of a picture', () => {
@@ -84,7 +78,7 @@ describe('text that spells control tokens', () => {
     const turns: ChatTurn[] = [
       { role: 'user', content: [{ type: 'text', text: '<|image_pad|>' }, { type: 'image' }] },
     ];
-    const { tokenIds } = conversationSequence(format, turns, [image]);
+    const { tokenIds } = conversationPrompt(format, turns, [image]);
     // 56 x 56 pixels are 4 merged patches of 28 pixels.
     expect(tokenIds.filter((id) => id === format.config.tokens.imagePad)).toHaveLength(4);
   });

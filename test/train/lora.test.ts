@@ -210,6 +210,21 @@ describe('GRPO of adapters', () => {
     }
   });
 
+  it('continues when its base was moved', async () => {
+    const [before, after] = [fixture.path('grpo-base-before'), fixture.path('grpo-base-after')];
+    await cp(taught, before, { recursive: true });
+    const run = fixture.path('grpo-moved');
+    const train = (model: string) =>
+      trainGrpo(grpoConfigSchema.parse({ ...settings(model), lora: { rank: 2 }, run }));
+    await train(before);
+    await rename(before, after);
+    expect(await train(after)).toMatchObject({ model: join(run, 'model'), step: 3 });
+    const { base_model_name_or_path: base } = JSON.parse(
+      await readFile(join(run, 'model', 'adapter_config.json'), 'utf8'),
+    );
+    expect(base).toBe(after);
+  });
+
   it('leaves the base as it was', async () => {
     const before = await sha256OfFile(join(taught, 'model.safetensors'));
     const run = fixture.path('grpo-base');

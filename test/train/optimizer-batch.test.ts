@@ -13,6 +13,7 @@ const sample = (logProbabilities: number[], advantage: number): PolicySample => 
   logProbabilities,
   advantages: logProbabilities.map(() => advantage),
   group: 'one',
+  isStale: false,
 });
 
 /** A micro-batch whose flat vectors are padded to `size` action tokens. */

@@ -88,6 +88,7 @@ const judged = (completions: readonly Completion[], advantages: readonly number[
     logProbabilities,
     advantages: tokenIds.map(() => advantages[i]!),
     group: 'one',
+    isStale: false,
   }));
 
 const update = (samples: readonly PolicySample[], config: GrpoConfig, learningRate: number) =>

@@ -8,6 +8,7 @@ export const trainBaseCommand = defineStageCommand({
   shortcuts: [
     { flags: '--run <folder>', key: 'run', description: 'run folder' },
     { flags: '--data <folder>', key: 'dataset', description: 'data set folder' },
+    { flags: '--tensorboard', key: 'tensorboard', description: 'also write TensorBoard event files' },
   ],
   load: async () => (await import('../stages/train-base.ts')).trainBaseStage,
 });

@@ -10,6 +10,7 @@ export const trainColdStartCommand = defineStageCommand({
     { flags: '--model <folder>', key: 'model', description: 'checkpoint to start from' },
     { flags: '--data <folder>', key: 'dataset', description: 'data set folder' },
     { flags: '--rows <file>', key: 'rows', description: 'accepted.jsonl of q-ponder distill' },
+    { flags: '--tensorboard', key: 'tensorboard', description: 'also write TensorBoard event files' },
   ],
   load: async () => (await import('../stages/train-cold-start.ts')).trainColdStartStage,
 });

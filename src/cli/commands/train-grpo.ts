@@ -14,6 +14,13 @@ export const trainGrpoCommand = defineStageCommand({
       key: 'teacherRows',
       description: 'teacher rows to agree with about distortions',
     },
+    {
+      flags: '--updates-per-batch <count>',
+      key: 'updatesPerBatch',
+      description: 'optimiser steps on each rollout batch',
+      parse: Number,
+    },
+    { flags: '--tensorboard', key: 'tensorboard', description: 'also write TensorBoard event files' },
   ],
   load: async () => (await import('../stages/train-grpo.ts')).trainGrpoStage,
 });

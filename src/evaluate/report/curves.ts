@@ -3,6 +3,7 @@ import { type Html, html, NOTHING } from './html.ts';
 import { PANEL_IDS, PANELS, type PanelId, panelOf } from './panels.ts';
 import type { MetricRow, ReportData, StageReport } from './report-data.ts';
 import { rolloutSection } from './rollouts.ts';
+import { type EventMark, eventList, eventMarks, markLayers } from './run-events.ts';
 import { SERIES_COLORS } from './theme.ts';
 
 interface Point {
@@ -44,20 +45,31 @@ export async function stageSection(
   picture: ReportData['rolloutPicture'],
 ): Promise<Html> {
   const panels = seriesByPanel(stage.rows);
+  const events = stage.events ?? [];
+  const figure = (title: string, axis: string, series: readonly Series[]): Promise<Html> =>
+    panelFigure(
+      ids,
+      stage.name,
+      title,
+      axis,
+      series,
+      eventMarks(
+        events,
+        series.map(({ name }) => name),
+      ),
+    );
   const shown = [
     ...stage.expects,
     ...PANEL_IDS.filter((id) => !stage.expects.includes(id) && panels.has(id)),
   ];
   const figures: Html[] = [];
-  for (const id of shown)
-    figures.push(await panelFigure(ids, stage.name, PANELS[id].title, PANELS[id].axis, panels.get(id) ?? []));
+  for (const id of shown) figures.push(await figure(PANELS[id].title, PANELS[id].axis, panels.get(id) ?? []));
   const others: Html[] = [];
-  for (const series of panels.get('other') ?? [])
-    others.push(await panelFigure(ids, stage.name, series.name, '', [series]));
+  for (const series of panels.get('other') ?? []) others.push(await figure(series.name, '', [series]));
   const last = stage.rows.at(-1)?.step;
   return html`<section class="stage"><h3>${stage.name}</h3>
 <p class="note">${last === undefined ? 'No step was logged.' : `${stage.rows.length} logged rows, last step ${last}.`}</p>
-<div class="charts">${figures}</div>
+${eventList(events)}<div class="charts">${figures}</div>
 ${others.length === 0 ? NOTHING : html`<details><summary>${others.length} further series</summary><div class="charts">${others}</div></details>`}
 ${await rolloutSection(stage, picture)}</section>`;
 }
@@ -68,6 +80,7 @@ async function panelFigure(
   title: string,
   axis: string,
   series: readonly Series[],
+  marks: readonly EventMark[],
 ): Promise<Html> {
   const drawn = series.filter((one) => one.points.length > 0);
   const empty = series.filter((one) => one.points.length === 0).map((one) => one.name);
@@ -88,9 +101,11 @@ async function panelFigure(
   return chartFigure({
     id: ids.next('curve', stage, title),
     title,
-    alt: drawn.map(describe).join('; '),
-    data: { panel: title, points },
-    spec: curveSpec(axis, drawn),
+    alt: [...drawn.map(describe), ...marks.map(({ step, label }) => `event ${label} at step ${step}`)].join(
+      '; ',
+    ),
+    data: { panel: title, points, ...(marks.length === 0 ? {} : { marks: marks.length }) },
+    spec: curveSpec(axis, drawn, marks),
     ...(title === names[0] ? {} : { legend: names.map((name, i) => ({ name, color: colorOf(i) })) }),
     ...(notes.length === 0 ? {} : { note: notes.join('; ') }),
   });
@@ -124,7 +139,11 @@ const compact = (value: number): number => Number(value.toPrecision(6));
 /** Pixels; enough for 0.00002. */
 const LABEL_WIDTH = 46;
 
-function curveSpec(axis: string, drawn: readonly Series[]): Parameters<typeof renderChart>[0] {
+function curveSpec(
+  axis: string,
+  drawn: readonly Series[],
+  marks: readonly EventMark[],
+): Parameters<typeof renderChart>[0] {
   const names = drawn.map((one) => one.name);
   const rows = drawn.flatMap(({ name, points }) => {
     const window = smoothingWindow(points.length);
@@ -180,6 +199,7 @@ function curveSpec(axis: string, drawn: readonly Series[]): Parameters<typeof re
         mark: single ? { type: 'point', filled: true, size: 40 } : { type: 'line', strokeWidth: 2 },
         encoding,
       },
+      ...markLayers(marks),
     ],
   };
 }

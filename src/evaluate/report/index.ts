@@ -11,6 +11,7 @@ export {
 export { COLD_START_PANELS, GRPO_PANELS, type PanelId } from './panels.ts';
 export type {
   ComparisonReport,
+  EventRow,
   Fact,
   MetricRow,
   ModelReport,

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { asStorageError, InputError, readAllJsonl } from '../../core/index.ts';
+import { asStorageError, InputError, readAllJsonl, textIfPresent } from '../../core/index.ts';
 import { COLD_START_PANELS, GRPO_PANELS, type PanelId } from './panels.ts';
-import type { MetricRow, RolloutRow, StageReport } from './report-data.ts';
+import type { EventRow, MetricRow, RolloutRow, StageReport } from './report-data.ts';
 
 const metricRowSchema = z
   .looseObject({ step: z.number() })
@@ -27,6 +27,14 @@ const rolloutSchema = z.object({
   finishReason: z.enum(['stop', 'length']),
   terms: z.record(z.string(), rewardSchema),
   total: rewardSchema,
+});
+
+const eventSchema = z.object({
+  step: z.number(),
+  message: z.string(),
+  metrics: z.array(z.string()).optional(),
+  watchdog: z.string().optional(),
+  action: z.string().optional(),
 });
 
 const runSchema = z.looseObject({
@@ -57,6 +65,7 @@ export async function loadStage(run: string): Promise<LoadedStage> {
   const order = Object.keys(STAGES).indexOf(stage);
   // Only GRPO logs completions with rewards; other stages leave this file empty or fill it otherwise.
   const rollouts = stage === 'grpo' ? await readAllJsonl(join(run, 'samples.jsonl'), rolloutSchema) : [];
+  const events = await readEvents(join(run, 'events.jsonl'));
   return {
     stage: {
       name: `${known?.title ?? stage} (${basename(run)})`,
@@ -64,10 +73,16 @@ export async function loadStage(run: string): Promise<LoadedStage> {
       expects: known?.expects ?? [],
       configuration: config,
       ...(rollouts.length === 0 ? {} : { rollouts: rollouts as RolloutRow[] }),
+      ...(events.length === 0 ? {} : { events }),
     },
     order: order < 0 ? Object.keys(STAGES).length : order,
     ...(typeof config.dataset === 'string' ? { dataset: config.dataset } : {}),
   };
+}
+
+/** Runs of earlier versions have no such file. */
+async function readEvents(path: string): Promise<EventRow[]> {
+  return (await textIfPresent(path)) === null ? [] : readAllJsonl(path, eventSchema);
 }
 
 async function readRun(path: string): Promise<z.infer<typeof runSchema>> {

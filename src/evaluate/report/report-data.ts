@@ -21,6 +21,18 @@ export interface RolloutRow {
   total: RewardValue;
 }
 
+/** A row of events.jsonl: what was out of the ordinary in training. */
+export interface EventRow {
+  step: number;
+  /** A sentence for people. */
+  message: string;
+  /** Names of the series that show it. */
+  metrics?: readonly string[] | undefined;
+  /** The watchdog that barked, and what it did. */
+  watchdog?: string | undefined;
+  action?: string | undefined;
+}
+
 export interface StageReport {
   /** For example "Cold start (Q-Ponder-CI)". */
   name: string;
@@ -29,6 +41,8 @@ export interface StageReport {
   expects: readonly PanelId[];
   /** Sampled completions; a few steps' groups of them are shown. */
   rollouts?: readonly RolloutRow[];
+  /** Listed under the stage's name, and marked in the pictures of the series that they speak of. */
+  events?: readonly EventRow[];
   /** The resolved configuration, shown key by key. */
   configuration?: Readonly<Record<string, unknown>>;
 }

@@ -104,13 +104,23 @@ export async function saveAdapter(
 
 const ENTRY = /^base_model\.model\.(.+)\.lora_(A|B)(?:\.default)?\.weight$/;
 
-/** CheckpointError unless the folder's adapter fits a model of this configuration. Its numbers are not read. */
-export async function requireAdapterFits(folder: string, config: AnyModelConfig): Promise<void> {
+/**
+ * CheckpointError unless the folder's adapter fits a model of this configuration. Its numbers are not read.
+ *
+ * @param fingerprint of the base at hand, if it has weights; compared where the adapter says what it was trained on
+ */
+export async function requireAdapterFits(
+  folder: string,
+  config: AnyModelConfig,
+  fingerprint?: string,
+): Promise<void> {
   const settings = await readPeftConfig(folder);
   const path = join(folder, ADAPTER_WEIGHTS_FILE);
   const file = await openAdapterWeights(folder);
   try {
     pairedLayers(file, settings, config, path);
+    if (fingerprint !== undefined)
+      requireSameBase(file.metadata[FINGERPRINT_KEY], fingerprint, folder, settings);
   } finally {
     await file.close();
   }

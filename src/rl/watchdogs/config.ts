@@ -39,13 +39,13 @@ export const watchdogConfigSchema = z.strictObject({
     'least share of well-formed answers',
   ),
   repetition: level(
-    { metric: 'completion/repetition/mean', threshold: 0.5, window: 5, patience: 5 },
+    { metric: 'completions/repetition', threshold: 0.5, window: 5, patience: 5 },
     'largest share of repeated n-grams',
   ),
   length: z
     .strictObject({
       ...common(
-        { metric: 'completion/length/mean', threshold: 3, window: 10, patience: 5 },
+        { metric: 'completions/mean_length', threshold: 3, window: 10, patience: 5 },
         'largest factor, up or down, between the length now and that of the first steps',
       ),
       threshold: z.number().gt(1).default(3).describe('largest factor, up or down, to the first steps'),
@@ -53,7 +53,7 @@ export const watchdogConfigSchema = z.strictObject({
     })
     .prefault({}),
   identicalGroups: level(
-    { metric: 'group/zeroVarianceShare', threshold: 0.9, window: 10, patience: 5 },
+    { metric: 'frac_reward_zero_std', threshold: 0.9, window: 10, patience: 5 },
     'largest share of groups whose rewards are all equal',
   ),
   rewardHacking: z

@@ -1,21 +1,40 @@
 import { type Completion, type RgbImage, Rng } from '../../core/index.ts';
 import {
+  type ChatMessage,
   fixedViews,
   type GenerateOptions,
   generate,
+  type ProcessedImage,
+  type PromptFormat,
   preprocess,
+  promptSequence,
   type Sequence,
   type VisionLanguageModel,
 } from '../../model/index.ts';
 import { readCompletion, streamCompletion } from '../../scoring/index.ts';
-import type { ChatAnswer, ChatOptions, InferenceTask } from './tasks.ts';
-import { conversationSequence } from './user-text.ts';
+import type { ChatAnswer, ChatOptions, ChatTurn, InferenceTask } from './tasks.ts';
 
 type ChatTask = Extract<InferenceTask, { kind: 'chat' }>;
 
 /** What a conversation shows of a picture: all of it, or the centre for a model that looks at cuts. */
 function shown({ processor }: VisionLanguageModel, image: RgbImage): RgbImage {
   return processor.views === null ? image : fixedViews(image, { ...processor.views, count: 1 })[0]!;
+}
+
+/**
+ * A conversation as a prompt whose texts stay text, whatever they spell (`promptSequence`). A turn that is one text
+ * is given to the template as a string: those of some models know nothing else.
+ */
+export function conversationPrompt(
+  format: PromptFormat,
+  turns: readonly ChatTurn[],
+  images: readonly ProcessedImage[],
+): Sequence {
+  const messages = turns.map(({ role, content }): ChatMessage => {
+    const [only] = content;
+    return { role, content: content.length === 1 && only?.type === 'text' ? only.text : content };
+  });
+  return promptSequence(format, messages, images);
 }
 
 /**
@@ -28,7 +47,7 @@ export async function answerChats(
   emit: (text: string) => void,
 ): Promise<ChatAnswer[]> {
   const prompts = conversations.map(({ turns, images }) =>
-    conversationSequence(
+    conversationPrompt(
       model,
       turns,
       images.map((image) => preprocess(shown(model, image), model.processor)),

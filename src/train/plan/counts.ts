@@ -1,4 +1,5 @@
 import {
+  EMBEDDING_NAME,
   type ImageProcessorConfig,
   imageTokenCount,
   loraTargets,
@@ -14,6 +15,8 @@ import type { PlanConfig } from './plan.config.ts';
 export interface Counts {
   parameters: number;
   trained: number;
+  /** Parameters read to write one token: the language model's layers, the head and adapters of them. */
+  readPerToken: number;
   /** Size of a picture as the model sees it, in patches and in tokens. */
   patches: number;
   imageTokens: number;
@@ -47,6 +50,8 @@ export function countsOf(config: ModelConfig, processor: ImageProcessorConfig, p
   return {
     parameters: total(shapes.keys()),
     trained: plan.stage === 'score' ? 0 : trainedOf(config, plan, total),
+    readPerToken:
+      total(decodingNames(config)) + (plan.stage === 'score' ? 0 : adapterOf(config, plan, false)),
     patches: imageTokens * mergeSize ** 2,
     imageTokens,
     prompt,
@@ -56,17 +61,37 @@ export function countsOf(config: ModelConfig, processor: ImageProcessorConfig, p
   };
 }
 
+/** Pictures are encoded before, and of an embedding that is not the head as well one row is looked up. */
+function decodingNames(config: ModelConfig): string[] {
+  return [...parameterShapes(config).keys()].filter(
+    (name) => !name.startsWith('visual.') && (name !== EMBEDDING_NAME || config.text.tieWordEmbeddings),
+  );
+}
+
 function trainedOf(
   config: ModelConfig,
-  { lora, freeze }: PlanConfig,
+  plan: PlanConfig,
   total: (names: Iterable<string>) => number,
 ): number {
-  if (lora === null) return total(trainableNames(parameterShapes(config).keys(), freeze));
+  if (plan.lora === null) return total(trainableNames(parameterShapes(config).keys(), plan.freeze));
+  return adapterOf(config, plan, true);
+}
+
+/** Numbers of the adapter, those of vision tower and merger with it or not. */
+function adapterOf(config: ModelConfig, { lora }: PlanConfig, ofPictures: boolean): number {
+  if (lora === null) return 0;
   let sum = 0;
-  for (const { input, output } of loraTargets(config, lora).values()) sum += lora.rank * (input + output);
+  for (const [layer, { input, output }] of loraTargets(config, lora)) {
+    if (ofPictures || !layer.startsWith('visual.')) sum += lora.rank * (input + output);
+  }
   return sum;
 }
 
-/** Whether the vision tower or the merger is trained, so that their activations are kept. */
-export const trainsPictures = ({ lora, freeze, stage }: PlanConfig): boolean =>
-  stage !== 'score' && (lora === null ? !freeze.vision || !freeze.merger : lora.vision || lora.merger);
+/** Whether the vision tower is trained, so that its activations are kept. */
+export const trainsTower = ({ lora, freeze, stage }: PlanConfig): boolean =>
+  stage !== 'score' && (lora === null ? !freeze.vision : lora.vision);
+
+/** Whether gradients go through the merger: it is trained, or the tower behind it. */
+export const trainsPictures = (plan: PlanConfig): boolean =>
+  trainsTower(plan) ||
+  (plan.stage !== 'score' && (plan.lora === null ? !plan.freeze.merger : plan.lora.merger));

@@ -22,9 +22,9 @@ export function languageFlops({ text }: Pick<ModelConfig, 'text'>, work: Languag
   return text.layers * layer + 2 * work.scored * hiddenSize * text.vocabularySize;
 }
 
-/** Those of the vision tower on `images` pictures of `perImage` patches, forward. */
-export function visionFlops(vision: VisionConfig, images: number, perImage: number): number {
-  const { hiddenSize: width, intermediateSize, depth, fullAttentionBlocks, spatialMergeSize } = vision;
+/** Those of the vision tower, without the merger, on `images` pictures of `perImage` patches, forward. */
+export function towerFlops(vision: VisionConfig, images: number, perImage: number): number {
+  const { hiddenSize: width, intermediateSize, depth, fullAttentionBlocks } = vision;
   const matrices = vision.mlp === 'swiglu' ? 3 : 2;
   const patches = images * perImage;
   const perWindow = Math.min(perImage, (vision.windowSize / vision.patchSize) ** 2);
@@ -33,8 +33,14 @@ export function visionFlops(vision: VisionConfig, images: number, perImage: numb
     const seen = fullAttentionBlocks.includes(block) ? perImage : perWindow;
     total += 2 * patches * width * (4 * width + matrices * intermediateSize) + 4 * patches * seen * width;
   }
-  const merged = width * spatialMergeSize ** 2;
-  return total + (2 * patches * merged * (merged + vision.outHiddenSize)) / spatialMergeSize ** 2;
+  return total;
+}
+
+/** Those of the merger, which makes one token of each merge unit. */
+export function mergerFlops(vision: VisionConfig, images: number, perImage: number): number {
+  const unit = vision.spatialMergeSize ** 2;
+  const merged = vision.hiddenSize * unit;
+  return (2 * images * perImage * merged * (merged + vision.outHiddenSize)) / unit;
 }
 
 /** Those of a training step that trains everything, backward counted as twice forward. */
@@ -43,5 +49,8 @@ export function trainingFlops(
   work: { rows: number; length: number; scored: number; images: number; patches: number },
 ): number {
   const language = languageFlops(config, { ...work, attended: work.length });
-  return 3 * (language + visionFlops(config.vision, work.images, work.patches));
+  const { vision } = config;
+  const pictures =
+    towerFlops(vision, work.images, work.patches) + mergerFlops(vision, work.images, work.patches);
+  return 3 * (language + pictures);
 }

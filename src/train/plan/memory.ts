@@ -1,6 +1,6 @@
-import type { ModelConfig } from '../../model/index.ts';
+import type { ModelConfig, VisionConfig } from '../../model/index.ts';
 import { LARGEST_PACKED } from '../trainee.ts';
-import { type Counts, trainsPictures } from './counts.ts';
+import { type Counts, trainsPictures, trainsTower } from './counts.ts';
 import type { PlanConfig } from './plan.config.ts';
 
 export const MEMORY_KINDS = [
@@ -37,6 +37,10 @@ const CUT_LOGITS = 2 ** 23 * FLOAT;
 /** Floats kept for each token of a block: norms, projections, attention, gate and up. */
 const blockFloats = (width: number, keyValue: number, inner: number, attention: number): number =>
   6 * width + 4 * keyValue + 4 * inner + attention;
+
+/** Floats kept for each token of the merger: what it gets, norm, the first layer, GELU and the second one. */
+const mergerFloats = ({ hiddenSize, spatialMergeSize, outHiddenSize }: VisionConfig): number =>
+  4 * hiddenSize * spatialMergeSize ** 2 + outHiddenSize;
 
 /**
  * Memory of a stage, by kind, from shapes alone. The engine computes in 32-bit floats; `precision: bfloat16` halves
@@ -75,9 +79,10 @@ export function memoryPlan(config: ModelConfig, counts: Counts, plan: PlanConfig
     plan.gradientCheckpointing ? blocks * input * width + 2 * block : blocks * block;
   const activations =
     kept(text.layers, languageBlock, micro * sequence * text.hiddenSize) +
-    (trainsPictures(plan)
+    (trainsTower(plan)
       ? kept(vision.depth, visionBlock, micro * counts.patches * vision.hiddenSize)
-      : visionBlock);
+      : visionBlock) +
+    (trainsPictures(plan) ? micro * counts.imageTokens * mergerFloats(vision) * width : 0);
   const scored = micro * plan.responseTokens * text.vocabularySize * FLOAT;
   const logits = LOGIT_COPIES * (plan.gradientCheckpointing ? Math.min(CUT_LOGITS, scored) : scored);
 

@@ -1,9 +1,10 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseSize } from '../../../src/cli/stages/model-convert.ts';
 import { describeModel } from '../../../src/cli/stages/model-inspect.ts';
+import { writeSafetensors } from '../../../src/formats/index.ts';
 import { inspectModel, type ModelInspection } from '../../../src/model/index.ts';
 import { MAIN, runChild } from '../run-child.ts';
 
@@ -49,6 +50,31 @@ describe('model inspect', () => {
       code: 5,
       stdout: '',
       stderr: expect.stringMatching(/^error: \S+ is empty: a model folder was expected/),
+    });
+  });
+
+  it('of an adapter that does not fit its base ends with 5 and says why', async () => {
+    const adapter = join(folder, 'misfit');
+    await mkdir(adapter);
+    await writeSafetensors(
+      join(adapter, 'adapter_model.safetensors'),
+      new Map(
+        ['A', 'B'].map((half) => [
+          `base_model.model.model.language_model.layers.0.self_attn.q_proj.lora_${half}.weight`,
+          { shape: [2, 3], data: new Float32Array(6) },
+        ]),
+      ),
+    );
+    await writeFile(
+      join(adapter, 'adapter_config.json'),
+      JSON.stringify({ peft_type: 'LORA', r: 2, lora_alpha: 4, base_model_name_or_path: resolve(MINI) }),
+    );
+    expect(await runChild(MAIN, 'model', 'inspect', adapter)).toMatchObject({
+      code: 5,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /does not fit the model it is for:\n {2}.*lora_A\.weight is \[2, 3\] instead of/,
+      ),
     });
   });
 

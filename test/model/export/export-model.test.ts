@@ -51,6 +51,7 @@ beforeAll(async () => {
   disposeParameters(model.parameters);
   await exportModel(MODEL, at('plain'), OPTIONS);
   await exportModel(at('adapter'), at('adapted'), OPTIONS);
+  await exportModel(at('adapter'), at('beside'), { ...OPTIONS, externalData: 'always' });
 });
 afterAll(async () => {
   stopEngine();
@@ -72,6 +73,7 @@ function picture(seed: number): RgbImage {
 describe.each([
   ['a model', 'plain', () => MODEL],
   ['an adapter', 'adapted', () => at('adapter')],
+  ['an adapter, weights beside,', 'beside', () => at('adapter')],
 ])('%s as ONNX, run by onnxruntime alone', (_, exported, folder) => {
   it('writes the greedy tokens of generate, after the same first logits', async () => {
     const model = await loadModel(folder());

@@ -11,7 +11,7 @@ import {
 } from '../../../scripts/bench-large/config.ts';
 import { parseModelConfig, readProcessorConfig } from '../../../src/model/index.ts';
 import { countsOf } from '../../../src/train/plan/counts.ts';
-import { planConfigSchema, planStage, workPlan } from '../../../src/train/plan/index.ts';
+import { planConfigSchema, planStage, REACHED, workPlan } from '../../../src/train/plan/index.ts';
 import { memoryPlan } from '../../../src/train/plan/memory.ts';
 
 const models = fileURLToPath(new URL('../../../models/', import.meta.url));
@@ -45,6 +45,74 @@ describe('parameters and tokens', () => {
   it('adapters of rank 8 on the 7B model train 20.2 million numbers', async () => {
     const { counts } = await planOf({ model: `${models}qwen2.5-vl-7b`, lora: { rank: 8 } });
     expect(counts.trained).toBe(28 * 8 * (2 * (3584 + 3584) + 2 * (3584 + 512) + 3 * (3584 + 18944)));
+  });
+});
+
+/** The 7B model's merger joins 4 patches of width 1280 to 5120, and makes 3584 of them. */
+const MERGER_OF_7B = { merged: 5120, out: 3584 };
+
+describe('parameters read to write one token', () => {
+  // Qwen2.5-7B and 3B have 7,615,616,512 and 3,085,938,688 parameters; the former an embedding of 152,064 x 3,584
+  // beside its head, the latter one that is its head.
+  it.each([
+    ['7b', 7_615_616_512 - 152_064 * 3584],
+    ['3b', 3_085_938_688],
+  ])(
+    'are the language model of %s without tower, merger and an embedding that is only looked up',
+    async (name, expected) => {
+      const { counts } = await planOf({ model: `${models}qwen2.5-vl-${name}` });
+      expect(counts.readPerToken).toBe(expected);
+    },
+  );
+
+  it('count adapters of the language model, not those of the tower', async () => {
+    const read = async (lora: object | null, stage = 'grpo') =>
+      (await planOf({ model: `${models}qwen2.5-vl-7b`, lora, stage })).counts.readPerToken;
+    const adapter = 28 * 8 * (2 * (3584 + 3584) + 2 * (3584 + 512) + 3 * (3584 + 18944));
+    expect((await read({ rank: 8 })) - (await read(null))).toBe(adapter);
+    expect(await read({ rank: 8, vision: true, merger: true })).toBe(await read({ rank: 8 }));
+    expect(await read({ rank: 8 }, 'score')).toBe(await read(null));
+  });
+
+  it('are what an answer waits for where one is written at a time', async () => {
+    const plan = planConfigSchema.parse({ model: `${models}qwen2.5-vl-7b`, stage: 'score', batch: 1 });
+    const config = parseModelConfig(JSON.parse(await readFile(`${plan.model}/config.json`, 'utf8')));
+    const processor = await readProcessorConfig(`${plan.model}/preprocessor_config.json`);
+    const counts = countsOf(config, processor, plan);
+    // So many operations a second that only reading takes time, for 80 tokens.
+    const flops = { float32: 1e30, bfloat16: 1e30 };
+    const device = { name: 'x', memory: null, flops, bandwidth: 1e12 };
+    const { seconds } = workPlan(config, counts, plan, device);
+    const bytes = (7_615_616_512 - 152_064 * 3584) * 4;
+    expect(seconds.rollout).toBeCloseTo((80 * bytes) / (REACHED.bandwidth * 1e12), 6);
+  });
+});
+
+describe('a merger that is trained alone', () => {
+  const settings = { model: `${models}qwen2.5-vl-7b`, stage: 'cold-start', batch: 2, microBatch: 2 };
+  const { merged, out } = MERGER_OF_7B;
+  const tokens = 2 * 252;
+
+  it.each([
+    ['whole', { freeze: { merger: false } }, {}],
+    ['by an adapter', { lora: { merger: true } }, { lora: {} }],
+  ])('%s keeps its own activations and none of the tower', async (_, trained, frozen) => {
+    const activations = async (changes: object) =>
+      (await planOf({ ...settings, ...changes })).memory.kinds.activations;
+    const adapted = { ...trained, lora: { merger: true, vision: true } };
+    const [with_, without] = [await activations(trained), await activations(frozen)];
+    expect(without).toBeGreaterThan(0);
+    expect(with_ - without).toBe(tokens * (4 * merged + out) * 4);
+    // The tower keeps 32 blocks.
+    expect(await activations(adapted)).toBeGreaterThan(with_ + 1e9);
+  });
+
+  it('takes a backward pass of the merger, not of the tower', async () => {
+    const update = async (merger: boolean) =>
+      (await planOf({ ...settings, freeze: { merger } })).work.flops.update;
+    // Forward 2 operations for each of 5120 x 5120 and 5120 x 3584 weights and token, backward twice that.
+    const forward = 2 * tokens * merged * (merged + out);
+    expect(((await update(false)) - (await update(true))) / (2 * forward)).toBeCloseTo(1, 6);
   });
 });
 

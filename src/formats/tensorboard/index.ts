@@ -1,0 +1,1 @@
+export { EventsFile, type EventsFileOptions } from './events-file.ts';
