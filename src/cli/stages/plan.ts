@@ -75,7 +75,7 @@ function remarks({ device, precision, lora, freeze }: Omit<PlanCommandConfig, 'j
     notes.push('bfloat16 is what other libraries take: this program computes in float32');
   if (device !== 'cpu')
     notes.push('on a card this program needs --backend tensorflow and the package @tensorflow/tfjs-node-gpu');
-  if (lora !== null && !(freeze.vision && freeze.merger))
+  if (lora !== null && (freeze.vision !== null || freeze.merger !== null))
     notes.push('freeze is passed over: with lora only adapters are trained (lora.vision, lora.merger)');
   return notes.map((note) => `note: ${note}`);
 }

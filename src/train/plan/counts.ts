@@ -73,7 +73,10 @@ function trainedOf(
   plan: PlanConfig,
   total: (names: Iterable<string>) => number,
 ): number {
-  if (plan.lora === null) return total(trainableNames(parameterShapes(config).keys(), plan.freeze));
+  if (plan.lora === null) {
+    const freeze = { vision: isFrozen('vision', plan), merger: isFrozen('merger', plan) };
+    return total(trainableNames(parameterShapes(config).keys(), freeze));
+  }
   return adapterOf(config, plan, true);
 }
 
@@ -87,11 +90,21 @@ function adapterOf(config: ModelConfig, { lora }: PlanConfig, ofPictures: boolea
   return sum;
 }
 
+/** What a stage keeps as it is where nothing is set: the defaults of its own configuration. */
+const FROZEN: Readonly<Record<PlanConfig['stage'], { vision: boolean; merger: boolean }>> = {
+  'cold-start': { vision: false, merger: false },
+  grpo: { vision: true, merger: false },
+  score: { vision: true, merger: true },
+};
+
+const isFrozen = (part: 'vision' | 'merger', { freeze, stage }: PlanConfig): boolean =>
+  freeze[part] ?? FROZEN[stage][part];
+
+const isTrained = (part: 'vision' | 'merger', plan: PlanConfig): boolean =>
+  plan.stage !== 'score' && (plan.lora === null ? !isFrozen(part, plan) : plan.lora[part]);
+
 /** Whether the vision tower is trained, so that its activations are kept. */
-export const trainsTower = ({ lora, freeze, stage }: PlanConfig): boolean =>
-  stage !== 'score' && (lora === null ? !freeze.vision : lora.vision);
+export const trainsTower = (plan: PlanConfig): boolean => isTrained('vision', plan);
 
 /** Whether gradients go through the merger: it is trained, or the tower behind it. */
-export const trainsPictures = (plan: PlanConfig): boolean =>
-  trainsTower(plan) ||
-  (plan.stage !== 'score' && (plan.lora === null ? !plan.freeze.merger : plan.lora.merger));
+export const trainsPictures = (plan: PlanConfig): boolean => trainsTower(plan) || isTrained('merger', plan);

@@ -38,8 +38,12 @@ export const planConfigSchema = z.strictObject({
   responseTokens: count(1e6).default(80).describe('tokens of an answer'),
   lora: loraSettingsSchema.nullable().default(null),
   freeze: z
-    .strictObject({ vision: z.boolean().default(true), merger: z.boolean().default(true) })
-    .prefault({}),
+    .strictObject({
+      vision: z.boolean().nullable().default(null),
+      merger: z.boolean().nullable().default(null),
+    })
+    .prefault({})
+    .describe('null: as the stage does where nothing is set'),
   gradientCheckpointing: z.boolean().default(false),
   batch: count(1e6).default(16).describe('cold start and score: sequences per step'),
   microBatch: count(1e6).default(16).describe('sequences per forward pass of an update'),

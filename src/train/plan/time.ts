@@ -33,10 +33,11 @@ export function workPlan(config: ModelConfig, counts: Counts, plan: PlanConfig, 
     scored,
   });
   const prefill = languageFlops(config, { rows: pictures, length: prompt, attended: prompt, scored: rows });
-  const references = plan.klCoefficient > 0 ? 2 : 1;
+  // The policy itself is not scored a second time: on-policy, the sampler's log-probabilities are the old ones.
+  const references = plan.klCoefficient > 0 ? 1 : 0;
   const flops = {
     rollout: plan.stage === 'cold-start' ? 0 : prefill + answers + vision,
-    scoring: plan.stage === 'grpo' ? references * pass + vision : 0,
+    scoring: plan.stage === 'grpo' ? references * (pass + vision) : 0,
     update:
       plan.stage === 'score'
         ? 0

@@ -10,6 +10,7 @@ import {
   LARGE_VISION_CHANGES,
 } from '../../../scripts/bench-large/config.ts';
 import { parseModelConfig, readProcessorConfig } from '../../../src/model/index.ts';
+import { coldStartConfigSchema, grpoConfigSchema } from '../../../src/train/index.ts';
 import { countsOf } from '../../../src/train/plan/counts.ts';
 import { planConfigSchema, planStage, REACHED, workPlan } from '../../../src/train/plan/index.ts';
 import { memoryPlan } from '../../../src/train/plan/memory.ts';
@@ -88,13 +89,16 @@ describe('parameters read to write one token', () => {
   });
 });
 
+/** As the recipes of GRPO freeze, but not its defaults. */
+const FROZEN = { vision: true, merger: true };
+
 describe('a merger that is trained alone', () => {
   const settings = { model: `${models}qwen2.5-vl-7b`, stage: 'cold-start', batch: 2, microBatch: 2 };
   const { merged, out } = MERGER_OF_7B;
   const tokens = 2 * 252;
 
   it.each([
-    ['whole', { freeze: { merger: false } }, {}],
+    ['whole', { freeze: { vision: true, merger: false } }, { freeze: FROZEN }],
     ['by an adapter', { lora: { merger: true } }, { lora: {} }],
   ])('%s keeps its own activations and none of the tower', async (_, trained, frozen) => {
     const activations = async (changes: object) =>
@@ -109,7 +113,7 @@ describe('a merger that is trained alone', () => {
 
   it('takes a backward pass of the merger, not of the tower', async () => {
     const update = async (merger: boolean) =>
-      (await planOf({ ...settings, freeze: { merger } })).work.flops.update;
+      (await planOf({ ...settings, freeze: { vision: true, merger } })).work.flops.update;
     // Forward 2 operations for each of 5120 x 5120 and 5120 x 3584 weights and token, backward twice that.
     const forward = 2 * tokens * merged * (merged + out);
     expect(((await update(false)) - (await update(true))) / (2 * forward)).toBeCloseTo(1, 6);
@@ -148,7 +152,7 @@ describe('memory', () => {
     ['cold start, 16 at a time', 690, { stage: 'cold-start', microBatch: 16, batch: 64 }],
     ['cold start, 64 at a time', 979, { stage: 'cold-start', microBatch: 64, batch: 64 }],
   ])('of the miniature agrees with what was measured within 15 %%: %s', async (_, measured, settings) => {
-    const freeze = settings.stage === 'cold-start' ? { vision: false, merger: false } : {};
+    const freeze = settings.stage === 'cold-start' ? {} : FROZEN;
     const picture = { width: 112, height: 112 };
     const { memory } = await planOf({ ...settings, freeze, picture, pictures: 4400 });
     expect(Math.abs(memory.total / MIB / measured - 1)).toBeLessThan(0.15);
@@ -266,13 +270,26 @@ describe('work', () => {
     expect(twice.flops.rollout).toBeGreaterThan(once.flops.rollout);
   });
 
+  it('without a freeze, each stage trains what its own configuration trains by default', async () => {
+    const grpo = { model: 'unused', dataset: 'unused', run: 'unused' };
+    const parts = {
+      'cold-start': coldStartConfigSchema.parse({ ...grpo, rows: 'unused' }).freeze,
+      grpo: grpoConfigSchema.parse(grpo).freeze,
+    };
+    for (const stage of ['cold-start', 'grpo'] as const) {
+      const [own, said] = [await planOf({ stage }), await planOf({ stage, freeze: parts[stage] })];
+      expect(own.memory.total).toBe(said.memory.total);
+      expect(own.work.flops).toEqual(said.work.flops);
+    }
+  });
+
   it('an adapter spares the gradients of weights, checkpointing costs a forward pass', async () => {
     const update = async (changes: object) => {
       const { work } = await planOf({ stage: 'cold-start', ...changes });
       return work.flops.update;
     };
     const [whole, adapted, again] = [
-      await update({}),
+      await update({ freeze: FROZEN }),
       await update({ lora: {} }),
       await update({ lora: {}, gradientCheckpointing: true }),
     ];
