@@ -165,6 +165,35 @@ describe('one update', () => {
   });
 });
 
+describe('tokens', () => {
+  it('are trained as they were sampled, where encoding their text would give others', async () => {
+    // "t", "h", "e" one by one: the tokenizer has a token for the word, so no encoding gives these three.
+    const tokenIds = ['t', 'h', 'e', '<|im_end|>'].map((token) => model.tokenizer.tokenId(token)!);
+    expect(model.tokenizer.decode(tokenIds.slice(0, 3))).toBe('the');
+    expect(model.tokenizer.encode('the')).toHaveLength(1);
+    const completion = { tokenIds, logProbabilities: [], text: 'the', finishReason: 'stop' as const };
+    const [before] = await logProbabilities([completion], 1);
+    const samples = judged([{ ...completion, logProbabilities: before! }], [1]);
+    const { metrics } = await update(samples, configOf({}), 1e-4);
+    // The sampler's four log-probabilities are those of these four tokens; the ratio guard would refuse any others.
+    expect(metrics['sampling/logp_difference/max']).toBeLessThan(1e-4);
+    const [after] = await logProbabilities([completion], 1);
+    expect(sum(after!)).toBeGreaterThan(sum(before!));
+  });
+});
+
+describe('a step that is not finite', () => {
+  it('changes nothing, and says so', async () => {
+    const completions = await sample(1);
+    const weights = async () =>
+      Promise.all([...model.parameters.values()].map(async (variable) => Array.from(await variable.data())));
+    const before = await weights();
+    const { applied } = await update(judged(completions, [Number.NaN, 1]), configOf({}), 1e-3);
+    expect(applied).toEqual([false]);
+    expect(await weights()).toEqual(before);
+  });
+});
+
 describe('two updates of one batch', () => {
   it('measure ratio and clipping of the second against the weights before the first', async () => {
     const learningRate = 5e-3;
