@@ -31,6 +31,11 @@ describe('panelOf', () => {
     'learningRate',
     'clipRatio',
     'weakly',
+    'entropy_clip/covariance',
+    'entropy_coefficient',
+    'kl_coefficient',
+    'reward/judge/timeouts',
+    'reward/judge/out_of_range',
   ])('%s is no panel of its own', (name) => expect(panelOf(name)).toBeUndefined());
 });
 

@@ -18,6 +18,9 @@ const has = (pattern: string) => {
 };
 
 const isSpread = has('std|missing|variance|share|fraction|frac|rate|weight|min|max');
+/** Counts of a reward term's failures; coefficients and decompositions have other units than what they are named after. */
+const isCount = has('timeouts|errors|retries|invalid|skipped|out_of_range|seconds');
+const isOther = has('coefficient|clip');
 const isReward = has('rewards?');
 const isLength = has('length|lengths');
 
@@ -27,10 +30,18 @@ export const PANELS: Readonly<Record<PanelId, Panel>> = {
   reward: {
     title: 'Reward and its terms',
     axis: 'mean reward',
-    matches: (name) => isReward(name) && !isSpread(name),
+    matches: (name) => isReward(name) && !isSpread(name) && !isCount(name),
   },
-  kl: { title: 'KL to the reference', axis: 'nats per token', matches: has('kl') },
-  entropy: { title: 'Entropy', axis: 'nats per token', matches: has('entropy') },
+  kl: {
+    title: 'KL to the reference',
+    axis: 'nats per token',
+    matches: (name) => has('kl')(name) && !isOther(name),
+  },
+  entropy: {
+    title: 'Entropy',
+    axis: 'nats per token',
+    matches: (name) => has('entropy')(name) && !isOther(name),
+  },
   length: {
     title: 'Completion length',
     axis: 'tokens',
