@@ -1,8 +1,9 @@
-import { tf } from '../engine/index.ts';
+import { type KeyValueCache, tf } from '../engine/index.ts';
 import type { Checkpointing } from './checkpointing.ts';
 import type { AnyModelConfig } from './config.ts';
 import type { Parameters } from './parameters.ts';
 import type { Batch, ImageGroup } from './sequence.ts';
+import { continuedAttention } from './shared-prompts.ts';
 import { type Attend, causalAttention, embed, languageForward } from './text.ts';
 import { requireNoPictures } from './text-only.ts';
 import { visionForward } from './vision.ts';
@@ -44,10 +45,22 @@ export interface ForwardOptions {
   checkpointing?: Checkpointing | undefined;
 }
 
-/** Hidden states [B, T, hidden] of a batch after the final norm. */
+/**
+ * Hidden states [B, T, hidden] of a batch after the final norm. The prompts of a batch that shares them are run once,
+ * and their keys and values repeated; they hold its pictures.
+ */
 export function forward(network: Network, batch: Batch, options: ForwardOptions = {}): tf.Tensor3D {
   const { parameters, config } = network;
-  const { size, length } = batch;
+  const { size, length, prefix } = batch;
+  if (prefix !== undefined && options.attend === undefined) {
+    const caches: KeyValueCache[] = [];
+    const attend = causalAttention(prefix.batch.length, (layer, keys, values) => {
+      caches[layer] = { keys, values };
+    });
+    const { imageEmbeddings } = options;
+    forward(network, prefix.batch, { imageEmbeddings, attend });
+    return forward(network, batch, { attend: continuedAttention(batch, prefix, caches) });
+  }
   const images = options.imageEmbeddings ?? encodeImages(network, batch.images, options.checkpointing);
   const rows = tf.tensor2d(batch.inputRows, [size, length], 'int32');
   const tables: [number, number, number] = [size, length, config.text.headSize];

@@ -50,6 +50,14 @@ export interface Batch {
   sin: Float32Array;
   images: ImageGroup[];
   actions: ActionTokens;
+  /** What stands before the tokens of this batch and is run once for several of its sequences (`collateShared`). */
+  prefix?: SharedPrefix;
+}
+
+export interface SharedPrefix {
+  batch: Batch;
+  /** [B] which sequence of `batch` each one goes on from. */
+  of: Int32Array;
 }
 
 export interface CollateOptions {
@@ -73,40 +81,114 @@ export function collate(
   sequences.forEach((sequence, index) => {
     checkSequence(sequence, index, maxLength, config);
   });
-  const size = sequences.length;
-  const longest = Math.max(...sequences.map((sequence) => sequence.tokenIds.length));
-  const length = Math.ceil(longest / padTo) * padTo;
   const { groups, firstRows } = groupImages(
     sequences.flatMap((sequence) => sequence.images),
     config,
   );
+  const starts = sequences.map(() => 0);
+  return { ...layOut(sequences, starts, firstRows, config, padTo), images: groups };
+}
+
+/**
+ * A batch of sequences whose prompts are few: each prompt is run once, and the answers attend to its keys and values.
+ * With G answers to a prompt of n tokens this saves (G - 1) n tokens in every layer, forward and backward; hidden
+ * states and gradients are those of `collate`'s batch. Where nothing would be saved it is that batch.
+ *
+ * @param keys one per sequence: which prompt it begins with. Sequences of one key agree up to their first action.
+ */
+export function collateShared(
+  sequences: readonly Sequence[],
+  keys: readonly string[],
+  config: AnyModelConfig,
+  options: CollateOptions = {},
+): Batch {
+  const { padTo = 16, maxLength = config.text.maxPositions } = options;
+  const order = [...new Set(keys)];
+  // The last token before an answer predicts its first one: it belongs to the answer's part.
+  const starts = sequences.map(({ roles }) => roles.indexOf('action') - 1);
+  const isPlain =
+    order.length === sequences.length ||
+    starts.some((start) => start < 1) ||
+    // A picture among the answers has embeddings of its own, which the prompts' are not.
+    (config.vision !== null &&
+      sequences.some(({ tokenIds }, i) => tokenIds.indexOf(config.tokens.imagePad, starts[i]) !== -1));
+  if (isPlain) return collate(sequences, config, options);
+  sequences.forEach((sequence, index) => {
+    checkSequence(sequence, index, maxLength, config);
+  });
+  const firsts = order.map((key) => keys.indexOf(key));
+  const of = Int32Array.from(keys, (key) => order.indexOf(key));
+  sequences.forEach((sequence, index) => {
+    const first = firsts[of[index]!]!;
+    requireSamePrompt(sequence, sequences[first]!, starts[first]!, index);
+  });
+  const prompts = firsts.map((first) => {
+    const { tokenIds, roles, images } = sequences[first]!;
+    return { tokenIds: tokenIds.slice(0, starts[first]), roles: roles.slice(0, starts[first]), images };
+  });
+  return {
+    ...layOut(sequences, starts, new Map(), config, padTo),
+    images: [],
+    prefix: { batch: collate(prompts, config, options), of },
+  };
+}
+
+/** The tokens of each sequence from a start on, at the positions that they have in the whole sequence. */
+function layOut(
+  sequences: readonly Sequence[],
+  starts: readonly number[],
+  firstRows: ReadonlyMap<ProcessedImage, number>,
+  config: AnyModelConfig,
+  padTo: number,
+): Omit<Batch, 'images'> {
+  const size = sequences.length;
+  const lengths = Int32Array.from(sequences, ({ tokenIds }, b) => tokenIds.length - starts[b]!);
+  const length = Math.ceil(Math.max(...lengths) / padTo) * padTo;
   const tokenIds = new Int32Array(size * length).fill(config.tokens.pad ?? config.tokens.eos[0] ?? 0);
   const inputRows = new Int32Array(size * length);
   const ropeDeltas = new Int32Array(size);
   const positions = new Int32Array(3 * size * length);
   sequences.forEach((sequence, b) => {
-    const own = sequence.tokenIds.length;
-    tokenIds.set(sequence.tokenIds, b * length);
+    const [own, start] = [sequence.tokenIds.length, starts[b]!];
+    tokenIds.set(sequence.tokenIds.slice(start), b * length);
     inputRows.set(tokenIds.subarray(b * length, (b + 1) * length), b * length);
-    placeImages(sequence, config, firstRows, inputRows.subarray(b * length, (b + 1) * length));
+    if (start === 0) {
+      placeImages(sequence, config, firstRows, inputRows.subarray(b * length, (b + 1) * length));
+    }
     const grids = sequence.images.map((image) => image.grid);
     const placed = multimodalPositions(sequence.tokenIds, grids, config);
     ropeDeltas[b] = placed.ropeDelta;
     for (let axis = 0; axis < 3; axis++) {
-      positions.set(placed.positions.subarray(axis * own, (axis + 1) * own), (axis * size + b) * length);
+      const from = placed.positions.subarray(axis * own + start, (axis + 1) * own);
+      positions.set(from, (axis * size + b) * length);
     }
   });
+  const continuations = sequences.map(({ tokenIds: ids, roles }, b) => ({
+    tokenIds: ids.slice(starts[b]),
+    roles: roles.slice(starts[b]),
+    images: [],
+  }));
   return {
     size,
     length,
-    lengths: Int32Array.from(sequences, (sequence) => sequence.tokenIds.length),
+    lengths,
     tokenIds,
     inputRows,
     ropeDeltas,
     ...rotaryTables(positions, config.text),
-    images: groups,
-    actions: collectActions(sequences, length),
+    actions: collectActions(continuations, length),
   };
+}
+
+function requireSamePrompt(sequence: Sequence, first: Sequence, length: number, index: number): void {
+  const isSame =
+    sequence.tokenIds.slice(0, length).every((id, t) => id === first.tokenIds[t]) &&
+    sequence.roles.indexOf('action') === first.roles.indexOf('action') &&
+    sequence.images.length === first.images.length &&
+    sequence.images.every((image, i) => image === first.images[i]);
+  if (!isSame) {
+    throw new RangeError(`collateShared: sequence ${index} does not begin with the prompt of its key`);
+  }
 }
 
 /** Writes the rows of a sequence's image embeddings over its image-pad tokens. */
