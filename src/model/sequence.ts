@@ -60,6 +60,9 @@ export interface SharedPrefix {
   of: Int32Array;
 }
 
+/** The pictures of a batch: where its prompts are run apart, theirs. */
+export const picturesOf = ({ images, prefix }: Batch): ImageGroup[] => prefix?.batch.images ?? images;
+
 export interface CollateOptions {
   /** T is rounded up to a multiple of this, so that compiled graphs are reused. Default 16. */
   padTo?: number;

@@ -72,7 +72,10 @@ async function session(
 }
 
 describe(`a run that is killed ${KILLS} times`, () => {
-  it('leaves the weights, metrics, samples and optimizer of an undisturbed run, to the bit', async () => {
+  const timeout = 120_000 + KILLS * 60_000;
+  it('leaves the weights, metrics, samples and optimizer of an undisturbed run, to the bit', {
+    timeout,
+  }, async () => {
     const undisturbed = await session('straight');
     expect(undisturbed.operations).toBeGreaterThan(20 * STEPS);
     const perStep = undisturbed.operations / STEPS;
