@@ -30,17 +30,27 @@ export function randomCrop(image: RgbImage, side: number, flip: boolean, rng: Rn
 }
 
 /**
- * A picture as the model sees it in training: mirrored half of the time; a cut at a random place where the
- * processor looks at views (the picture being scaled for them already, see `fitToProcessor`), otherwise whole.
+ * The pixels of a training picture as the processor is handed them: mirrored half of the time; a cut at a random
+ * place where the processor looks at views (the picture being scaled for them already, see `fitToProcessor`),
+ * otherwise whole.
  */
+export function trainingPixels(
+  image: RgbImage,
+  flip: boolean,
+  { views }: ImageProcessorConfig,
+  rng: Rng,
+): RgbImage {
+  if (views !== null) return randomCrop(image, views.crop, flip, rng);
+  return flip && rng.uniform() < 0.5 ? mirrorImage(image) : image;
+}
+
+/** A picture as the model sees it in training. */
 export function trainingPicture(
   image: RgbImage,
   flip: boolean,
   processor: ImageProcessorConfig,
   rng: Rng,
 ): ProcessedImage {
-  if (processor.views !== null) {
-    return pixelsToPatches(randomCrop(image, processor.views.crop, flip, rng), processor);
-  }
-  return preprocess(flip && rng.uniform() < 0.5 ? mirrorImage(image) : image, processor);
+  const pixels = trainingPixels(image, flip, processor, rng);
+  return processor.views !== null ? pixelsToPatches(pixels, processor) : preprocess(pixels, processor);
 }

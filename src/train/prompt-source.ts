@@ -1,6 +1,7 @@
-import type { Rng } from '../core/index.ts';
+import type { RgbImage, Rng } from '../core/index.ts';
 import type { IqaTarget } from '../env/index.ts';
 import {
+  type ChatMessage,
   type ProcessedImage,
   promptSequence,
   type Sequence,
@@ -9,7 +10,7 @@ import {
 import { type DifficultySampler, type R3Config, r3StartAt } from '../rl/index.ts';
 import { DataOrder } from './data-order.ts';
 import type { PictureFeatures } from './picture-features.ts';
-import { type Examples, trainingPicture } from './pictures.ts';
+import { type Examples, trainingPicture, trainingPixels } from './pictures.ts';
 import { type ResponseDemonstration, startFrom } from './r3-starts.ts';
 
 /** Where a prompt of a run stands: all of it is a pure function of these and the seed. */
@@ -28,7 +29,11 @@ export interface RolloutPrompt {
   place: PromptPlace;
   /** The question, with what a curriculum gives of the answer. */
   sequence: Sequence;
+  /** The question as a conversation, without what is given. */
+  messages: readonly ChatMessage[];
   picture: ProcessedImage;
+  /** The pixels that `picture` was made of, for those who process them themselves. */
+  pixels: () => RgbImage;
   target: IqaTarget;
   /** What is given of a demonstration; null: nothing. */
   given: { demonstration: ResponseDemonstration; start: number } | null;
@@ -85,17 +90,17 @@ export class PromptSource {
     return rng.fork('resampling', step, round).shuffle(unused).slice(0, count);
   }
 
-  /** @param draw source of the picture's sides and cuts at this step */
   prompt(place: PromptPlace): RolloutPrompt {
     const { model, text, train, targets, flip, cache, curriculum, demonstrations, totalSteps, rng } =
       this.#options;
     const { step, round, index, record } = place;
     const image = train.images[record]!;
-    const draw = rng.fork('picture', step, round, index);
+    const draw = () => rng.fork('picture', step, round, index);
     const picture =
-      cache?.picture(record, image, flip, draw) ?? trainingPicture(image, flip, model.processor, draw);
+      cache?.picture(record, image, flip, draw()) ?? trainingPicture(image, flip, model.processor, draw());
     const content = [{ type: 'image' as const }, { type: 'text' as const, text }];
-    const question = promptSequence(model, [{ role: 'user', content }], [picture]);
+    const messages: ChatMessage[] = [{ role: 'user', content }];
+    const question = promptSequence(model, messages, [picture]);
     const demonstration = demonstrations.get(record);
     const start =
       demonstration === undefined
@@ -104,7 +109,9 @@ export class PromptSource {
     return {
       place,
       sequence: start === 0 ? question : startFrom(question, demonstration!, start),
+      messages,
       picture,
+      pixels: () => trainingPixels(image, flip, model.processor, draw()),
       target: targets[record]!,
       given: start === 0 ? null : { demonstration: demonstration!, start },
     };
