@@ -1,2 +1,3 @@
 export * from './iqa/index.ts';
 export * from './rewards/index.ts';
+export * from './text/index.ts';

@@ -1,0 +1,15 @@
+export * from './action-functions.ts';
+export * from './agentgym/index.ts';
+export * from './conversation.ts';
+export * from './demonstrate.ts';
+export * from './environment.ts';
+export * from './failure.ts';
+export * from './families.ts';
+export * from './maze/index.ts';
+export type { Origin as TrajectoryOrigin } from './origin.ts';
+export * from './parse-action.ts';
+export * from './rubric.ts';
+export * from './textcraft/index.ts';
+export * from './trajectories.ts';
+export * from './wordle/index.ts';
+export { checkTask, type World, worldEnvironment } from './world.ts';
