@@ -8,6 +8,7 @@ import {
   watchdogConfigSchema,
 } from '../rl/index.ts';
 import { SCORING_MODES } from '../scoring/index.ts';
+import { criticConfigSchema } from './critic/index.ts';
 import { replayConfigSchema } from './replay.ts';
 import { freezeSettings, guardSettings, memorySettings, optimizerSettings, runSettings } from './settings.ts';
 
@@ -64,6 +65,11 @@ export const grpoConfigSchema = z
       .default('mask')
       .describe('completions cut by maxNewTokens: train on them, leave them out of the loss, or reward 0'),
     rubric: iqaRubricConfigSchema.prefault({}),
+    blindPrompt: z
+      .string()
+      .min(1)
+      .default('student/quality-blind.v1')
+      .describe('shipped prompt of rubric.consistency.blind, which scores reasonings without their pictures'),
     rewards: rewardTermsConfigSchema
       .prefault([])
       .describe('reward terms beside the rubric: files, servers, judges (docs/rewards.md)'),
@@ -88,6 +94,7 @@ export const grpoConfigSchema = z
       .default(null)
       .describe('answers are sampled over several steps, under newer weights each time'),
     ...algorithmSettings({ klCoefficient: 0.04 }),
+    critic: criticConfigSchema.prefault({}).describe('value head (PPO), of the advantage "gae" alone'),
     optimizer: optimizerSettings({ learningRate: 1e-4, weightDecay: 0, beta2: 0.95 }),
     freeze: freezeSettings({ vision: true, merger: false }),
     ...memorySettings,
@@ -144,11 +151,6 @@ function* impossible(config: Together): Generator<[path: string, message: string
     yield [
       'updatesPerBatch',
       `is ${updatesPerBatch}, allowed are multiples of miniBatches = ${miniBatches}: every sample is used equally often`,
-    ];
-  if (advantage.kind === 'gae')
-    yield [
-      'advantage.kind',
-      'is "gae", which needs a value head: this stage has none; reinforce++ needs none',
     ];
   if (advantage.kind === 'gdpo' && kl.place === 'reward')
     yield ['kl.place', 'is "reward", but gdpo normalises each reward term by itself: allowed is "loss"'];

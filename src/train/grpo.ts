@@ -14,8 +14,10 @@ import {
 import type { ColdStartRow } from '../teacher/index.ts';
 import { adapt, pictureFeaturesOf, trainedParameters } from './adapt.ts';
 import { AlgorithmControl } from './algorithm-control.ts';
+import { openBlind } from './blind/index.ts';
 import { restoreStage, saveStage } from './checkpointing.ts';
 import { Clock } from './clock.ts';
+import { createCritic, criticRates, estimateValues, startAtMean } from './critic/index.ts';
 import { type Examples, loadExamples } from './examples.ts';
 import { exportBest } from './export-best.ts';
 import { fitToProcessor } from './fit-picture.ts';
@@ -24,7 +26,7 @@ import { collectGroups } from './group-collector.ts';
 import type { GrpoConfig } from './grpo.config.ts';
 import { hashInputs, hashRewardFiles } from './inputs.ts';
 import { PartialRollouts } from './partial-rollouts.ts';
-import { judgeRollouts, rewardPenalty } from './policy-samples.ts';
+import { judgeRollouts, rewardPenalty, unjudged } from './policy-samples.ts';
 import { policyUpdates } from './policy-updates.ts';
 import { PromptSource } from './prompt-source.ts';
 import { movingVariables, openReference, synchronise } from './reference.ts';
@@ -90,8 +92,17 @@ async function trainUntilRollBack(
   const { kl, freeze, curriculum } = config;
   const reference =
     control.klCoefficient > 0 ? await openReference(model, { kl, start: config.model, isNew, freeze }) : null;
+  const blind = await openBlind(config, model, { isNew, reference });
   const trained = trainedParameters(model, freeze, note);
-  const trainee = traineeOf(trained, config.optimizer);
+  const critic =
+    config.advantage.kind === 'gae'
+      ? createCritic(model.config.text.hiddenSize, config.critic, rng.fork('critic'))
+      : null;
+  const trainee =
+    critic === null
+      ? traineeOf(trained, config.optimizer)
+      : traineeOf(new Map([...trained, ...critic.variables]), config.optimizer, criticRates(critic));
+  const extra = new Map([...movingVariables(reference), ...(critic?.variables ?? [])]);
   const cache = pictureFeaturesOf(model, trained, config.pictureCache);
   const difficulty =
     config.difficulty.kind === 'off'
@@ -109,7 +120,10 @@ async function trainUntilRollBack(
       ? null
       : { rollouts: new PartialRollouts(config.maxNewTokens), ...config.partialRollouts };
   const watchdogs = new Watchdogs(config.watchdogs);
-  const rubric = createIqaRubric(config.rubric);
+  const rubric = createIqaRubric(
+    config.rubric,
+    blind === null ? {} : { expectedScore: (reasoning) => blind.scorer.expectedScore(reasoning) },
+  );
   const terms = await createRewardTerms(config.rewards, {
     environment: options.environment,
     pictureUrl: options.pictureUrl,
@@ -119,6 +133,7 @@ async function trainUntilRollBack(
   const rewarder: Rewarder = {
     rubric,
     terms,
+    blind: blind?.scorer ?? null,
     truncated: config.truncated,
     text: prompt.text,
     dataset: config.dataset,
@@ -131,6 +146,7 @@ async function trainUntilRollBack(
     inputs: {
       ...(await hashInputs({ ...config, seen, weights: true, rows: config.teacherRows, prompt })),
       ...(await hashRewardFiles(config.rewards)),
+      ...(blind === null ? {} : { blindPrompt: blind.prompt.hash }),
     },
     keepCheckpoints: config.keepCheckpoints,
     mayDiffer: RESULT_NEUTRAL_KEYS,
@@ -160,11 +176,7 @@ async function trainUntilRollBack(
     const failures = new RewardFailureGuard({ limit: config.maxMissingRewardShare });
     let start = 0;
     if (run.resumedFrom !== null) {
-      const { state, restoreOptimizer } = await restoreStage(
-        run.resumedFrom.folder,
-        model,
-        movingVariables(reference),
-      );
+      const { state, restoreOptimizer } = await restoreStage(run.resumedFrom.folder, model, extra);
       restoreOptimizer(trainee.optimizer);
       guard.restore(state.guard);
       if (state.control !== undefined) control.restore(state.control);
@@ -211,7 +223,7 @@ async function trainUntilRollBack(
               ...(replay === null ? {} : { replay: replay.state() }),
               ...(partial === null ? {} : { unfinished: partial.rollouts.state() }),
             },
-            movingVariables(reference),
+            extra,
             { stage: 'grpo', prompt: prompt.hash },
           ),
         best,
@@ -236,6 +248,12 @@ async function trainUntilRollBack(
         total: all.length,
         reasons: all.flatMap(({ reward }) => (reward.status === 'missing' ? [reward.reason] : [])),
       });
+      if (critic !== null && trainee.optimizer.stepCount === 0) {
+        startAtMean(
+          critic,
+          samples.map(({ reward }) => reward),
+        );
+      }
       const judged = judgeRollouts(samples, {
         config,
         weights: { rubric: rubric.weights, extra: terms.weightsAt(step) },
@@ -260,6 +278,15 @@ async function trainUntilRollBack(
                 ),
               )
             : null,
+        values:
+          critic === null
+            ? null
+            : await clock.timed('update', async () =>
+                estimateValues(critic, model, unjudged(samples), {
+                  features: await cache?.of(samples.map(({ prompt: { picture } }) => picture)),
+                  microBatch: config.microBatch,
+                }),
+              ),
       });
       const values: Record<string, number> = {
         ...rewardMetrics(all),
@@ -282,6 +309,7 @@ async function trainUntilRollBack(
             model,
             reference: kl.place === 'loss' ? (reference?.model ?? null) : null,
             trainee,
+            critic,
             samples: learnt,
             learningRate,
             config,
@@ -338,6 +366,8 @@ async function trainUntilRollBack(
     cache?.dispose();
     disposeParameters(model.parameters);
     reference?.dispose();
+    blind?.dispose();
+    for (const variable of critic?.variables.values() ?? []) variable.dispose();
     await terms.close();
     await run.close();
   }

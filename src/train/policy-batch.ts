@@ -1,5 +1,11 @@
 import type { Rng } from '../core/index.ts';
-import { type Batch, collate, type Sequence, type VisionLanguageModel } from '../model/index.ts';
+import {
+  type Batch,
+  collate,
+  collateShared,
+  type Sequence,
+  type VisionLanguageModel,
+} from '../model/index.ts';
 import { groupById } from '../rl/index.ts';
 import { chunk } from './chunk.ts';
 
@@ -11,6 +17,8 @@ export interface PolicySample {
   logProbabilities: ArrayLike<number>;
   /** [A] advantage of each action token. */
   advantages: ArrayLike<number>;
+  /** [A] of each action token, from when the sample was judged: the critic's value, and what it should have been. */
+  critic?: { values: ArrayLike<number>; returns: ArrayLike<number> };
   /** Prompt id: the samples that were compared with each other. */
   group: string;
   /** Whether older weights sampled it, at least in part: no ratio is expected to be 1. */
@@ -27,16 +35,25 @@ export interface MicroBatch {
   perToken(valuesOf: (sample: PolicySample) => ArrayLike<number>): Float32Array;
 }
 
+/**
+ * @param sharesPrompts whether the prompt of several samples is run once; blocks that are computed a second time in
+ *   the backward pass can't share
+ */
 export function microBatches(
   samples: readonly PolicySample[],
   size: number,
   { config }: Pick<VisionLanguageModel, 'config'>,
+  sharesPrompts = true,
 ): MicroBatch[] {
   return chunk(samples, size).map((own) => {
-    const batch = collate(
-      own.map(({ sequence }) => sequence),
-      config,
-    );
+    const sequences = own.map(({ sequence }) => sequence);
+    const batch = sharesPrompts
+      ? collateShared(
+          sequences,
+          own.map(({ group }) => group),
+          config,
+        )
+      : collate(sequences, config);
     return {
       samples: own,
       batch,

@@ -7,6 +7,7 @@ import {
   klPenalisedRewards,
   type RewardTerm,
 } from '../rl/index.ts';
+import { valueMetrics } from './critic/index.ts';
 import type { PictureFeatures } from './picture-features.ts';
 import { microBatches, type PolicySample } from './policy-batch.ts';
 import { policyScorer } from './policy-scores.ts';
@@ -34,6 +35,7 @@ export function judgeRollouts(
     truncated,
     penalty,
     greedyRewards,
+    values,
   }: {
     config: AlgorithmConfig;
     /** Of the rubric's terms and of those beside it. */
@@ -42,14 +44,17 @@ export function judgeRollouts(
     penalty: RewardPenalty | null;
     /** Of the prompt of each sample; for `remax`. */
     greedyRewards: readonly RewardValue[] | null;
+    /** [A] per sample, the critic's; for `gae`. */
+    values: readonly Float64Array[] | null;
   },
 ): JudgedRollouts {
-  const { advantages, counts } = estimateAdvantages(config.advantage, {
+  const { advantages, returns, counts } = estimateAdvantages(config.advantage, {
     rewards: samples.map(({ reward }) => reward),
     groupIds: samples.map(({ group }) => group),
     actions: samples.map(({ completion }) => new Uint8Array(completion.tokenIds.length).fill(1)),
     ...(penalty === null ? {} : { tokenRewards: penalty.tokenRewards }),
     ...(greedyRewards === null ? {} : { greedyRewards }),
+    ...(values === null ? {} : { values }),
     ...(config.advantage.kind === 'gdpo' ? { terms: termsOf(samples, weights, truncated) } : {}),
   });
   const groups = new Map<string, JudgedGroup>();
@@ -59,9 +64,13 @@ export function judgeRollouts(
     if (own === null || own === undefined) return;
     if (truncated === 'mask' && completion.finishReason === 'length') return;
     const { tokenIds, logProbabilities, version } = completion;
+    const critic =
+      values === null || returns === undefined
+        ? undefined
+        : { values: Array.from(values[i]!), returns: Array.from(returns[i]!) };
     const group = groups.get(id) ?? { id, prompt, version, samples: [] };
     group.version = Math.min(group.version, version);
-    group.samples.push({ tokenIds, logProbabilities, advantages: Array.from(own) });
+    group.samples.push({ tokenIds, logProbabilities, advantages: Array.from(own), critic });
     groups.set(id, group);
     kept++;
   });
@@ -72,9 +81,22 @@ export function judgeRollouts(
       'group/missing': counts.missing,
       'samples/kept': kept,
       ...penalty?.metrics,
+      ...valueMetrics(
+        [...groups.values()].flatMap((group) => group.samples.flatMap(({ critic }) => critic ?? [])),
+      ),
     },
   };
 }
+
+/** Samples of a step as a network may score them, before they have an advantage. */
+export const unjudged = (samples: readonly RolloutSample[]): PolicySample[] =>
+  samples.map(({ prompt, completion, group }) => ({
+    sequence: appendTokens(prompt.sequence, completion.tokenIds, 'action'),
+    logProbabilities: completion.logProbabilities,
+    advantages: [],
+    group,
+    isStale: false,
+  }));
 
 /** -beta KL at every action token. Ziegler et al. (arXiv 1909.08593), equation 2. */
 export async function rewardPenalty(
@@ -92,16 +114,7 @@ export async function rewardPenalty(
   const scorer = policyScorer(reference, features, { temperature });
   const tokenRewards: Float64Array[] = [];
   let [sum, tokens] = [0, 0];
-  const all = samples.map(
-    ({ prompt, completion, group }): PolicySample => ({
-      sequence: appendTokens(prompt.sequence, completion.tokenIds, 'action'),
-      logProbabilities: completion.logProbabilities,
-      advantages: [],
-      group,
-      isStale: false,
-    }),
-  );
-  for (const micro of microBatches(all, microBatch, reference)) {
+  for (const micro of microBatches(unjudged(samples), microBatch, reference)) {
     const scores = await scorer.logProbabilities(micro.batch);
     let at = 0;
     for (const { logProbabilities } of micro.samples) {

@@ -5,6 +5,7 @@ import {
   type ImageFeatures,
   type LogProbabilityOptions,
   neverSampledTokenIds,
+  picturesOf,
   type ResponseScores,
   responseLogProbabilities,
   type VisionLanguageModel,
@@ -28,7 +29,7 @@ export function policyScorer(
 ): PolicyScorer {
   const bannedTokenIds = neverSampledTokenIds(network.config, network.tokenizer);
   const trace = (batch: Batch): ResponseScores => {
-    const imageEmbeddings = features === null ? undefined : batchFeatures(batch.images, features);
+    const imageEmbeddings = features === null ? undefined : batchFeatures(picturesOf(batch), features);
     return responseLogProbabilities(network, batch, {
       ...(temperature === undefined ? {} : { temperature }),
       bannedTokenIds,

@@ -2,6 +2,7 @@ import type { Rng } from '../core/index.ts';
 import { tf } from '../engine/index.ts';
 import { type AlgorithmConfig, policyLoss } from '../rl/index.ts';
 import type { AlgorithmControl } from './algorithm-control.ts';
+import { type Critic, criticLoss } from './critic/index.ts';
 import {
   decideOptimizerBatch,
   needsCurrent,
@@ -23,6 +24,7 @@ export interface PolicyStepInputs {
   micros: readonly ScoredMicroBatch[];
   scorer: PolicyScorer;
   trainee: Trainee;
+  critic?: Critic | null;
   learningRate: number;
   config: AlgorithmConfig & { maxNewTokens: number };
   control: AlgorithmControl;
@@ -43,14 +45,14 @@ export interface PolicyStep {
 
 /** One optimizer step on one mini-batch. */
 export async function policyStep(inputs: PolicyStepInputs): Promise<PolicyStep> {
-  const { micros, scorer, trainee, learningRate, config, control, isOnPolicy } = inputs;
+  const { micros, scorer, trainee, critic = null, learningRate, config, control, isOnPolicy } = inputs;
   const decided = await decide(inputs);
   const kept: { min: tf.Tensor; max: tf.Tensor; current: tf.Tensor }[] = [];
   const result = await update(
     trainee,
     learningRate,
     micros.map((micro, i) => (): MicroLoss => {
-      const { logProbabilities, entropy } = scorer.trace(micro.batch);
+      const { logProbabilities, entropy, hidden } = scorer.trace(micro.batch);
       const { advantages, weights, importance, selected } = decided.vectors[i]!;
       const { loss, metrics } = policyLoss(
         {
@@ -80,7 +82,13 @@ export async function policyStep(inputs: PolicyStepInputs): Promise<PolicyStep> 
         max: tf.keep(ratioMax.clone()),
         current: tf.keep(logProbabilities.clone()),
       });
-      return { loss, metrics: shares as unknown as Record<string, tf.Scalar> };
+      const measured = shares as unknown as Record<string, tf.Scalar>;
+      if (critic === null) return { loss, metrics: measured };
+      const ofCritic = criticLoss(critic, micro, { hidden, weights, denominator: decided.denominator });
+      return {
+        loss: tf.add(loss, tf.mul(ofCritic, critic.config.coefficient)),
+        metrics: { ...measured, value_loss: ofCritic },
+      };
     }),
   );
   const ratio = { minimum: Number.POSITIVE_INFINITY, maximum: Number.NEGATIVE_INFINITY };

@@ -10,6 +10,7 @@ import {
 import { type AlgorithmConfig, requireRatioOne, samplerDivergence } from '../rl/index.ts';
 import { picturesStay } from './adapt.ts';
 import type { AlgorithmControl } from './algorithm-control.ts';
+import type { Critic } from './critic/index.ts';
 import { type MicroBatch, microBatches, miniBatches, type PolicySample } from './policy-batch.ts';
 import { policyScorer } from './policy-scores.ts';
 import { type PolicyStep, policyStep, type ScoredMicroBatch } from './policy-step.ts';
@@ -31,6 +32,8 @@ export interface PolicyUpdateInputs {
   model: VisionLanguageModel;
   reference: VisionLanguageModel | null;
   trainee: Trainee;
+  /** Its variables are among the trainee's. */
+  critic?: Critic | null;
   samples: readonly PolicySample[];
   learningRate: number;
   config: PolicyUpdateSettings;
@@ -58,7 +61,9 @@ export async function policyUpdates(inputs: PolicyUpdateInputs): Promise<PolicyU
   const { model, reference, trainee, samples, config, step, rng } = inputs;
   const isFresh = samples.every(({ isStale }) => !isStale);
   const parts = miniBatches(samples, config.miniBatches, rng.fork('mini-batches')).map((own) =>
-    microBatches(own, config.microBatch, model).map((micro): ScoredMicroBatch => micro),
+    microBatches(own, config.microBatch, model, !config.gradientCheckpointing).map(
+      (micro): ScoredMicroBatch => micro,
+    ),
   );
   const images = new Set(samples.flatMap(({ sequence }) => sequence.images));
   const frozen = picturesStay(trainee.parameters);

@@ -24,6 +24,8 @@ export interface JudgedGroup {
     tokenIds: readonly number[];
     logProbabilities: readonly number[];
     advantages: readonly number[];
+    /** Of the critic, where there is one. */
+    critic?: { values: readonly number[]; returns: readonly number[] } | undefined;
   }[];
 }
 
@@ -33,7 +35,12 @@ const storedGroupSchema = z.strictObject({
   version: z.int().min(0),
   place: placeSchema,
   samples: z.array(
-    z.strictObject({ tokenIds: z.array(z.int()), logProbabilities: numbers, advantages: numbers }),
+    z.strictObject({
+      tokenIds: z.array(z.int()),
+      logProbabilities: numbers,
+      advantages: numbers,
+      critic: z.strictObject({ values: numbers, returns: numbers }).optional(),
+    }),
   ),
 });
 
@@ -96,10 +103,13 @@ export class Replay {
         id,
         version,
         place: { ...prompt.place },
-        samples: samples.map(({ tokenIds, logProbabilities, advantages }) => ({
+        samples: samples.map(({ tokenIds, logProbabilities, advantages, critic }) => ({
           tokenIds: [...tokenIds],
           logProbabilities: [...logProbabilities],
           advantages: [...advantages],
+          ...(critic === undefined
+            ? {}
+            : { critic: { values: [...critic.values], returns: [...critic.returns] } }),
         })),
       })),
     };
@@ -118,10 +128,11 @@ export class Replay {
 /** The samples of groups as the policy learns from them. */
 export const policySamplesOf = (groups: readonly JudgedGroup[], version: number): PolicySample[] =>
   groups.flatMap(({ id, prompt, samples, version: own }) =>
-    samples.map(({ tokenIds, logProbabilities, advantages }) => ({
+    samples.map(({ tokenIds, logProbabilities, advantages, critic }) => ({
       sequence: appendTokens(prompt.sequence, tokenIds, 'action'),
       logProbabilities,
       advantages,
+      ...(critic === undefined ? {} : { critic }),
       group: id,
       isStale: own < version,
     })),

@@ -2,6 +2,7 @@ import type { Completion, RewardValue, Rng } from '../core/index.ts';
 import { imagePath } from '../data/index.ts';
 import { addRewards, type IqaRubric, type RewardTerms, type ScoredCompletion } from '../env/index.ts';
 import { generate, type ImageFeatures, type VisionLanguageModel } from '../model/index.ts';
+import type { BlindScorer } from './blind/index.ts';
 import type { Examples } from './pictures.ts';
 import type { RolloutPrompt } from './prompt-source.ts';
 import { joinedText } from './r3-starts.ts';
@@ -53,6 +54,8 @@ export function sampleGroups(
 export interface Rewarder {
   rubric: IqaRubric;
   terms: RewardTerms;
+  /** What the rubric's `expectedScore` asks; null: it asks nothing. */
+  blind: BlindScorer | null;
   truncated: 'keep' | 'mask' | 'penalise';
   /** The question as text. */
   text: string;
@@ -70,7 +73,7 @@ export interface Rewarded {
 
 /** Rewards groups together: the rank form of the reward compares the images of a call. */
 export async function rewardGroups(
-  { rubric, terms, truncated, text, dataset, train, model }: Rewarder,
+  { rubric, terms, blind, truncated, text, dataset, train, model }: Rewarder,
   step: number,
   groups: readonly SampledGroup[],
 ): Promise<Rewarded> {
@@ -78,6 +81,7 @@ export async function rewardGroups(
     target: prompt.target,
     texts: completions.map((completion) => wholeText(prompt, completion, model)),
   }));
+  await blind?.prepare(answers.flatMap(({ texts }) => texts));
   const scored = rubric.scoreGroups(answers);
   const extras =
     terms.names.length === 0

@@ -52,6 +52,7 @@ describe('what is decided over a mini-batch does not depend on its micro-batches
     ['gspo', { policyLoss: { kind: 'gspo', epsilonLow: 0.1, epsilonHigh: 0.1 } }],
     ['clip-cov', { policyLoss: { kind: 'clip-cov', share: 0.2, covarianceLow: 0 } }],
     ['masks', { importance: { offPolicyKl: 0.5 }, aggregation: { kind: 'constant' } }],
+    ['gae', { advantage: { kind: 'gae' }, critic: { detach: false, learningRateFactor: 10 } }],
   ])('%s', async (name, changes) => {
     await train(`${name}-8`, changes);
     await train(`${name}-3`, { ...changes, microBatch: 3 });

@@ -1,4 +1,5 @@
 import type { CommandDefinition } from '../command.ts';
+import { agentServeEnvCommand } from './agent-serve-env.ts';
 import { dataExportCommand } from './data-export.ts';
 import { dataImportCommand } from './data-import.ts';
 import { dataInspectCommand } from './data-inspect.ts';
@@ -51,5 +52,6 @@ export const COMMANDS: readonly CommandDefinition[] = [
   scoreCommand,
   mcpCommand,
   serveCommand,
+  agentServeEnvCommand,
   versionCommand,
 ];

@@ -34,7 +34,6 @@ import {
 import { MINIATURE_FOLDER, PACKAGE_FOLDER } from '../package-folder.ts';
 import { packageInfo } from '../package-info.ts';
 import type { Stage, StageContext } from '../stage-command.ts';
-import { refuseBlindReward } from './blind-reward.ts';
 import { type DemoConfig, type DemoPlan, demoConfigSchema, LEAST_MINUTES, planFor } from './demo-plan.ts';
 import { chosenStep, howToScore, keptColdStart, resultLines } from './demo-summary.ts';
 import { distillConfigSchema, distillStage } from './distill.ts';
@@ -163,15 +162,12 @@ async function stageRecipes(config: DemoConfig, plan: DemoPlan, dataset: string)
         [coldStart, { ...shared, ...paths, steps: plan.coldStartSteps }, config.coldStart],
         'the cold start of the demo',
       ),
-    grpo: (paths: { run: string; model: string; teacherRows: string }) => {
-      const resolved = resolveConfig(
+    grpo: (paths: { run: string; model: string; teacherRows: string }) =>
+      resolveConfig(
         grpoConfigSchema,
         [grpo, { ...shared, ...paths, steps: plan.grpoSteps }, config.grpo],
         'the GRPO stage of the demo',
-      );
-      refuseBlindReward(resolved);
-      return resolved;
-    },
+      ),
   };
 }
 

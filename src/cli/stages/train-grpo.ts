@@ -1,7 +1,6 @@
 import { pictureUrl } from '../../evaluate/index.ts';
 import { type GrpoConfig, grpoConfigSchema, trainGrpo } from '../../train/index.ts';
 import type { Stage } from '../stage-command.ts';
-import { refuseBlindReward } from './blind-reward.ts';
 import { startFor } from './engine.ts';
 import { describeStageResult } from './stage-result.ts';
 
@@ -11,7 +10,6 @@ const JUDGED_PIXELS = 1_048_576;
 export const trainGrpoStage: Stage<GrpoConfig> = {
   schema: grpoConfigSchema,
   async run(config, context) {
-    refuseBlindReward(config);
     await startFor(context);
     const result = await trainGrpo(config, {
       progress: context.progress,

@@ -10,3 +10,4 @@ export {
   preparePolicyLoss,
   type ResolvedPolicyLoss,
 } from './surrogate.ts';
+export { detach } from './surrogate-inputs.ts';

@@ -1,5 +1,5 @@
 export { sumsAlong } from './continuations.ts';
-export { scoreDistribution } from './digits.ts';
+export { digitDistributions, scoreDistribution } from './digits.ts';
 export { type DirectMode, directResults } from './direct.ts';
 export type { Distribution } from './distribution.ts';
 export { goodPoorScore, levelDistribution } from './levels.ts';

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { refuseBlindReward } from '../../../src/cli/stages/blind-reward.ts';
 import { DEMO_FOLDER, DEMO_MODEL } from '../../../src/cli/stages/default-model.ts';
 import { chosenStep, howToScore, keptColdStart, resultLines } from '../../../src/cli/stages/demo-summary.ts';
 import { compare, type Prediction, summarize } from '../../../src/evaluate/index.ts';
-import { grpoConfigSchema } from '../../../src/train/index.ts';
 import { prediction } from '../../evaluate/prediction-factory.ts';
 
 const options = { resamples: 100 };
@@ -64,21 +62,5 @@ describe('how to score with the model', () => {
 
   it('quotes a path that a shell would split', () => {
     expect(howToScore("my runs/it's", 'my runs')).toMatch(/--model 'my runs\/it'\\''s'$/);
-  });
-});
-
-describe('the blind reward', () => {
-  const grpo = (weight: number) =>
-    grpoConfigSchema.parse({
-      run: 'r',
-      model: 'm',
-      dataset: 'd',
-      rubric: { consistency: { blind: { weight } } },
-    });
-  it('is refused, since the trainer cannot compute it', () => {
-    expect(() => refuseBlindReward(grpo(0.5))).toThrow(
-      'rubric.consistency.blind.weight is 0.5, only 0 can be trained with',
-    );
-    expect(() => refuseBlindReward(grpo(0))).not.toThrow();
   });
 });

@@ -1,0 +1,2 @@
+export * from './blind-scorer.ts';
+export * from './open-blind.ts';
