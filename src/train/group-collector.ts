@@ -1,19 +1,15 @@
 import type { Rng } from '../core/index.ts';
-import { generate, type ImageFeatures, type VisionLanguageModel } from '../model/index.ts';
+import type { ImageFeatures, VisionLanguageModel } from '../model/index.ts';
 import { type DifficultySampler, decideResampling, groupById, type ResamplingConfig } from '../rl/index.ts';
+import { type EngineGroup, type EnginePrompt, engineMetrics, type RolloutEngine } from './engines/index.ts';
 import type { PartialRollouts } from './partial-rollouts.ts';
 import type { PictureFeatures } from './picture-features.ts';
 import type { PromptSource, RolloutPrompt } from './prompt-source.ts';
-import {
-  type Rewarder,
-  type RolloutSample,
-  rewardGroups,
-  type SampledGroup,
-  sampleGroups,
-} from './rollouts.ts';
+import { type Rewarder, type RolloutSample, rewardGroups, type SampledGroup } from './rollouts.ts';
 
 export interface CollectorOptions {
   model: VisionLanguageModel;
+  engine: RolloutEngine;
   source: PromptSource;
   rewarder: Rewarder;
   cache: PictureFeatures | null;
@@ -61,12 +57,12 @@ export async function collectGroups(options: CollectorOptions, step: number, dra
     for (const record of records) used.add(record);
     const prompts = records.map((record, index) => source.prompt({ step, round: rounds, index, record }));
     const rng = rounds === 0 ? draw.fork('rollout') : draw.fork('rollout', rounds);
-    const groups = await timed('rollout', () =>
-      partial === null ? whole(options, prompts, step, rng) : inPieces(options, partial, prompts, step, rng),
+    const sampled = await timed('rollout', () =>
+      partial === null ? whole(options, prompts, rng) : inPieces(options, partial, prompts, rng),
     );
-    const { samples, metrics } = await timed('reward', () => rewardGroups(rewarder, step, groups));
+    const { samples, metrics } = await timed('reward', () => rewardGroups(rewarder, step, sampled.groups));
     all.push(...samples);
-    for (const [name, value] of Object.entries(metrics)) extra.set(name, value);
+    for (const [name, value] of Object.entries({ ...metrics, ...sampled.metrics })) extra.set(name, value);
     rounds++;
     if (partial !== null) break;
     decision = decide();
@@ -98,39 +94,63 @@ const featuresOf = async (
   prompts: readonly RolloutPrompt[],
 ): Promise<ImageFeatures | undefined> => cache?.of(prompts.map(({ picture }) => picture));
 
+const enginePrompt = ({ sequence, messages, pixels }: RolloutPrompt, own = sequence): EnginePrompt => ({
+  sequence: own,
+  messages,
+  images: [pixels()],
+});
+
+/** A group that failures left with fewer than two answers compares nothing: it is dropped, and counted. */
 async function whole(
   options: CollectorOptions,
   prompts: readonly RolloutPrompt[],
-  version: number,
   rng: Rng,
-): Promise<SampledGroup[]> {
-  const features = await featuresOf(options, prompts);
-  const groups = await sampleGroups(options.model, prompts, options, rng, features);
-  return groups.map((completions, i) => ({
-    prompt: prompts[i]!,
-    completions: completions.map((completion) => ({ ...completion, version })),
-  }));
+): Promise<Sampled> {
+  const { engine, groupSize, maxNewTokens, temperature } = options;
+  const imageFeatures = await featuresOf(options, prompts);
+  const groups = await engine.sample(
+    prompts.map((prompt) => enginePrompt(prompt)),
+    { groupSize, maxNewTokens, temperature, rng, imageFeatures },
+  );
+  const least = Math.min(2, groupSize);
+  const sampled = groups.map(({ completions }, i) => ({ prompt: prompts[i]!, completions }));
+  const usable = sampled.filter(({ completions }) => completions.length >= least);
+  return {
+    groups: usable,
+    metrics: metricsOf(engine, groups, { 'rollout/dropped_groups': sampled.length - usable.length }),
+  };
 }
 
-/** Every unfinished completion, old or new, gets its next tokens; what is done comes back. */
+/**
+ * Every unfinished completion, old or new, gets its next tokens; what is done comes back. A piece that failed is
+ * asked for again in the next step.
+ */
 async function inPieces(
   options: CollectorOptions,
   { rollouts, tokensPerStep }: NonNullable<CollectorOptions['partial']>,
   prompts: readonly RolloutPrompt[],
-  version: number,
   rng: Rng,
-): Promise<SampledGroup[]> {
+): Promise<Sampled> {
+  const { engine, temperature } = options;
   rollouts.begin(prompts, options.groupSize);
-  const features = await featuresOf(options, rollouts.prompts());
-  const pieces = await generate(options.model, rollouts.sequences(), {
-    maxNewTokens: tokensPerStep,
-    temperature: options.temperature,
-    rng,
-    ...(features === undefined ? {} : { imageFeatures: features }),
-  });
-  rollouts.extend(
-    pieces.map(([piece]) => piece!),
-    version,
+  const imageFeatures = await featuresOf(options, rollouts.prompts());
+  const pieces = await engine.sample(
+    rollouts.unfinished().map(({ prompt, sequence }) => enginePrompt(prompt, sequence)),
+    { groupSize: 1, maxNewTokens: tokensPerStep, temperature, rng, imageFeatures },
   );
-  return rollouts.finished(options.model);
+  rollouts.extend(pieces.map(({ completions }) => completions[0] ?? null));
+  return { groups: rollouts.finished(options.model), metrics: metricsOf(engine, pieces, {}) };
 }
+
+interface Sampled {
+  groups: SampledGroup[];
+  metrics: Record<string, number>;
+}
+
+/** The trainer's own model fails as a whole or not at all: it has no such metrics. */
+const metricsOf = (
+  engine: RolloutEngine,
+  groups: readonly EngineGroup[],
+  own: Record<string, number>,
+): Record<string, number> =>
+  engine.kind === 'local' ? {} : { ...engineMetrics(groups, engine.version), ...own };

@@ -9,6 +9,7 @@ import {
 } from '../rl/index.ts';
 import { SCORING_MODES } from '../scoring/index.ts';
 import { criticConfigSchema } from './critic/index.ts';
+import { rolloutEngineConfigSchema } from './engines/index.ts';
 import { replayConfigSchema } from './replay.ts';
 import { freezeSettings, guardSettings, memorySettings, optimizerSettings, runSettings } from './settings.ts';
 
@@ -73,6 +74,7 @@ export const grpoConfigSchema = z
     rewards: rewardTermsConfigSchema
       .prefault([])
       .describe('reward terms beside the rubric: files, servers, judges (docs/rewards.md)'),
+    engine: rolloutEngineConfigSchema.prefault({ kind: 'local' }),
     resampling: resamplingConfigSchema
       .prefault({ kind: 'off' })
       .describe('of groups whose rewards are all equal'),

@@ -18,6 +18,7 @@ import { openBlind } from './blind/index.ts';
 import { restoreStage, saveStage } from './checkpointing.ts';
 import { Clock } from './clock.ts';
 import { createCritic, criticRates, estimateValues, startAtMean } from './critic/index.ts';
+import { createRolloutEngine } from './engines/index.ts';
 import { type Examples, loadExamples } from './examples.ts';
 import { exportBest } from './export-best.ts';
 import { fitToProcessor } from './fit-picture.ts';
@@ -41,6 +42,9 @@ import type { StageOptions, StageResult } from './stage.ts';
 import { traineeOf } from './trainee.ts';
 import { trainingImagesOf } from './training-images.ts';
 import { describeValidation, noteFewImages, requireScores, selectionValue, validate } from './validation.ts';
+
+/** Variable that holds the key of a server that samples. */
+const ROLLOUT_KEY = 'QPONDER_ROLLOUT_API_KEY';
 
 /**
  * Stage 2: GRPO (arXiv 2402.03300) on the reward of `env/iqa`, which joins scoring accuracy and reasoning
@@ -127,7 +131,10 @@ async function trainUntilRollBack(
   const terms = await createRewardTerms(config.rewards, {
     environment: options.environment,
     pictureUrl: options.pictureUrl,
-    signal: options.signal,
+    note,
+  });
+  const engine = createRolloutEngine(config.engine, {
+    apiKey: options.environment?.[ROLLOUT_KEY],
     note,
   });
   const rewarder: Rewarder = {
@@ -237,8 +244,9 @@ async function trainUntilRollBack(
       const done = step + 1;
       const clock = new Clock();
       const draw = draws.fork('step', step);
+      await clock.timed('rollout', () => engine.synchronise(model, step));
       const collected = await collectGroups(
-        { ...config, model, source, rewarder, cache, difficulty, partial, timed: clock.timed },
+        { ...config, model, engine, source, rewarder, cache, difficulty, partial, timed: clock.timed },
         step,
         draw,
       );
@@ -369,6 +377,7 @@ async function trainUntilRollBack(
     blind?.dispose();
     for (const variable of critic?.variables.values() ?? []) variable.dispose();
     await terms.close();
+    await engine.close();
     await run.close();
   }
 }

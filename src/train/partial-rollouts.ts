@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { Completion } from '../core/index.ts';
 import { appendTokens, type Sequence, type VisionLanguageModel } from '../model/index.ts';
 import { continueSegments, oldestVersion, type VersionSegment } from '../rl/index.ts';
 import type { PromptPlace, PromptSource, RolloutPrompt } from './prompt-source.ts';
-import type { SampledGroup } from './rollouts.ts';
+import type { SampledCompletion, SampledGroup } from './rollouts.ts';
 
 const memberSchema = z.strictObject({
   tokenIds: z.array(z.int().min(0)),
@@ -71,28 +70,30 @@ export class PartialRollouts {
   }
 
   /** What is to be sampled on: every unfinished member, in order. */
-  sequences(): Sequence[] {
-    return this.#unfinished().map(({ prompt, member }) =>
-      appendTokens(prompt.sequence, member.tokenIds, 'action'),
-    );
+  unfinished(): { prompt: RolloutPrompt; sequence: Sequence }[] {
+    return this.#unfinished().map(({ prompt, member }) => ({
+      prompt,
+      sequence: appendTokens(prompt.sequence, member.tokenIds, 'action'),
+    }));
   }
 
   prompts(): RolloutPrompt[] {
     return this.#groups.map(({ prompt }) => prompt);
   }
 
-  /** Takes the next tokens of every sequence that `sequences` gave, sampled by one version of the policy. */
-  extend(pieces: readonly Completion[], version: number): void {
+  /** Takes the next tokens of every sequence that `unfinished` gave; null where there are none this time. */
+  extend(pieces: readonly (SampledCompletion | null)[]): void {
     const unfinished = this.#unfinished();
     if (pieces.length !== unfinished.length) {
       throw new RangeError(`partial rollouts: ${pieces.length} pieces for ${unfinished.length} sequences`);
     }
     unfinished.forEach(({ member }, i) => {
-      const { tokenIds, logProbabilities, finishReason } = pieces[i]!;
-      member.tokenIds.push(...tokenIds);
-      member.logProbabilities.push(...logProbabilities);
-      member.segments = continueSegments(member.segments, version, tokenIds.length);
-      member.ended = finishReason === 'stop';
+      const piece = pieces[i];
+      if (piece === null || piece === undefined) return;
+      member.tokenIds.push(...piece.tokenIds);
+      member.logProbabilities.push(...piece.logProbabilities);
+      member.segments = continueSegments(member.segments, piece.version, piece.tokenIds.length);
+      member.ended = piece.finishReason === 'stop';
     });
   }
 

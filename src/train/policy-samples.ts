@@ -77,7 +77,7 @@ export function judgeRollouts(
   return {
     groups: [...groups.values()],
     metrics: {
-      frac_reward_zero_std: counts.zeroVarianceGroups / counts.groups,
+      ...(counts.groups > 0 ? { frac_reward_zero_std: counts.zeroVarianceGroups / counts.groups } : {}),
       'group/missing': counts.missing,
       'samples/kept': kept,
       ...penalty?.metrics,

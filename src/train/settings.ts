@@ -72,6 +72,11 @@ export const runSettings = {
  */
 export const RESULT_NEUTRAL_KEYS: readonly MayDiffer[] = [
   ...(['run', 'checkpointEvery', 'keepCheckpoints', 'tensorboard'] satisfies (keyof typeof runSettings)[]),
+  // Where a server is and how it is asked; what it answers is compared with the trainer at every step.
+  ...[
+    ...['baseUrl', 'adapterFolder', 'adapterFolderOnServer', 'concurrency'],
+    ...['timeoutSeconds', 'stallSeconds', 'retries', 'firstDelaySeconds'],
+  ].map((key) => `engine.${key}`),
   ...['model', 'preset', 'dataset', 'rows', 'teacherRows'].map((movedInput) => ({ movedInput })),
 ];
 
