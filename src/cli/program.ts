@@ -7,6 +7,7 @@ const GROUPS: Record<string, string> = {
   train: 'train a model, stage by stage',
   eval: 'measure predictions and models',
   model: 'look into, convert and merge model folders',
+  agent: 'environments for agents that act in turns',
 };
 
 /** Builds the program from its commands. Errors are thrown (CommanderError), nothing here ends the process. */

@@ -7,6 +7,7 @@
  * await server.stop();
  * ```
  */
+export * from './environments/index.ts';
 export type { LogEntry } from './http/log-entry.ts';
 export { ERROR_META, type McpOptions, serveMcp } from './mcp/index.ts';
 export { type ServerSettings, type ServerSettingsInput, serverSettingsSchema } from './settings.ts';

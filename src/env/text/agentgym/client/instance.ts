@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Failure } from '../../../../remote/index.ts';
 import type { TextObservation } from '../../environment.ts';
 import type { AgentGymCounts } from './counts.ts';
@@ -35,8 +35,11 @@ export interface ServerContext {
 
 /** Statuses that say of an id that it is none, is no longer one, or is not in the state for this. */
 const LOST: readonly (number | undefined)[] = [404, 409, 410];
-/** A server without a way to close answers so, and has nothing to close. */
-const NOTHING_TO_CLOSE: readonly (number | undefined)[] = [404, 405, 410];
+const anything = z.unknown();
+
+/** A server without a way to close has nothing to close; WebArena says "closed" without quotes, which is no JSON. */
+const saysNothingIsOpen = ({ status = 0, reason }: Failure): boolean =>
+  [404, 405, 410].includes(status) || (status === 200 && reason === 'malformed');
 
 function read<T>(schema: z.ZodType<T>, reply: unknown): T {
   const parsed = schema.safeParse(reply);
@@ -52,12 +55,13 @@ function read<T>(schema: z.ZodType<T>, reply: unknown): T {
 
 type Call = { method: 'GET' | 'POST'; path: string; body?: JsonObject | null; timeoutMs: number };
 
+/** Sends, and reads the reply. Failures of either kind are counted. */
 function sender({ protocol, exchange, limiter, counts }: ServerContext) {
-  return (call: Call, signal: AbortSignal | undefined): Promise<unknown> =>
+  return <T>(call: Call, reply: z.ZodType<T>, signal: AbortSignal | undefined): Promise<T> =>
     limiter.run(async () => {
       counts.requests++;
       try {
-        return await exchange({ ...call, path: `${protocol.prefix}${call.path}`, signal });
+        return read(reply, await exchange({ ...call, path: `${protocol.prefix}${call.path}`, signal }));
       } catch (error) {
         if (error instanceof Failure) counts.failedRequests[reasonOf(error)]++;
         throw error;
@@ -79,44 +83,45 @@ export async function createInstance(context: ServerContext): Promise<Instance> 
   const { protocol, counts, limits, signal } = context;
   const { create, reset, opening, step, idField } = protocol;
   const send = sender(context);
-  const made = await send(
-    { method: 'POST', path: '/create', body: create.body, timeoutMs: limits.openTimeoutMs },
-    signal,
-  );
-  const id = read(create.reply, made);
+  const call = {
+    method: 'POST',
+    path: '/create',
+    body: create.body,
+    timeoutMs: limits.openTimeoutMs,
+  } as const;
+  const id = await send(call, create.reply, signal);
   counts.created++;
 
-  const post = (path: string, body: JsonObject, timeoutMs: number): Promise<unknown> =>
-    send({ method: 'POST', path, body: { [idField]: id, ...body }, timeoutMs }, signal).catch(
+  const post = <T>(path: string, body: JsonObject, reply: z.ZodType<T>, timeoutMs: number): Promise<T> =>
+    send({ method: 'POST', path, body: { [idField]: id, ...body }, timeoutMs }, reply, signal).catch(
       lostIsRetryable,
     );
-  const get = (path: string, timeoutMs: number): Promise<unknown> =>
-    send({ method: 'GET', path: `${path}?${idField}=${id}`, timeoutMs }, signal).catch(lostIsRetryable);
+  const get = <T>({ path, reply }: Question<T>, timeoutMs: number): Promise<T> =>
+    send({ method: 'GET', path: `${path}?${idField}=${id}`, timeoutMs }, reply, signal).catch(
+      lostIsRetryable,
+    );
 
   return {
     async open(task, seed) {
       // SearchQA's reset has an `id` of its own: the task's, beside the instance's env_idx.
       const body = { ...reset.body(task), ...(seed === undefined ? {} : { world_seed: seed }) };
-      const { text } = read(reset.reply, await post('/reset', body, limits.openTimeoutMs));
+      const { text } = await post('/reset', body, reset.reply, limits.openTimeoutMs);
       if (opening === undefined) return { text: text ?? '', reward: 0, done: false };
-      const asked = read(opening.reply, await get(opening.path, limits.openTimeoutMs));
+      const asked = await get(opening, limits.openTimeoutMs);
       return { text: opening.join(text, asked), reward: 0, done: false };
     },
-    async step(action) {
-      return read(step.reply, await post('/step', { action: step.action(action) }, limits.stepTimeoutMs));
-    },
-    async ask({ path, reply }) {
-      return read(reply, await get(path, limits.stepTimeoutMs));
-    },
+    step: (action) => post('/step', { action: step.action(action) }, step.reply, limits.stepTimeoutMs),
+    ask: (question) => get(question, limits.stepTimeoutMs),
     async close() {
       try {
         const timeoutMs = limits.closeTimeoutMs;
-        await send({ method: 'POST', path: '/close', body: { [idField]: id }, timeoutMs }, undefined);
+        await send(
+          { method: 'POST', path: '/close', body: { [idField]: id }, timeoutMs },
+          anything,
+          undefined,
+        );
       } catch (error) {
-        // WebArena says "closed" without quotes.
-        const closed =
-          error instanceof Failure && (NOTHING_TO_CLOSE.includes(error.status) || error.status === 200);
-        if (!closed) throw error;
+        if (!(error instanceof Failure && saysNothingIsOpen(error))) throw error;
       }
       counts.closed++;
     },
