@@ -1,4 +1,5 @@
 import { ConfigError } from '../../core/index.ts';
+import { createBabyAi } from './babyai/index.ts';
 import type { TextEnvironmentFamily } from './environment.ts';
 import { createMaze, createRandomMaze } from './maze/index.ts';
 import { createTextCraft } from './textcraft/index.ts';
@@ -10,6 +11,7 @@ export const TEXT_FAMILIES = {
   maze: createMaze(),
   'random-maze': createRandomMaze(),
   wordle: createWordle(),
+  babyai: createBabyAi(),
 } as const satisfies Readonly<Record<string, TextEnvironmentFamily>>;
 export type TextFamilyName = keyof typeof TEXT_FAMILIES;
 

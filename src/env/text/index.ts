@@ -1,5 +1,6 @@
 export * from './action-functions.ts';
 export * from './agentgym/index.ts';
+export * from './babyai/index.ts';
 export * from './conversation.ts';
 export * from './demonstrate.ts';
 export * from './environment.ts';
