@@ -100,8 +100,29 @@ export function assertSameRun(
   }
   throw new ConfigError(
     `${folder} was started with a configuration that differs in ${differences.length} key(s):\n${differences.map(told).join('\n')}`,
-    { hint: 'repeat the settings it was started with, or choose another run folder' },
+    {
+      hint:
+        otherVersion(differences, recorded, wanted) ??
+        'repeat the settings it was started with, or choose another run folder',
+    },
   );
+}
+
+/** Sections that one side lacks altogether: a resolved configuration names every one, so the version is another. */
+function otherVersion(
+  differences: readonly ConfigDifference[],
+  { config: before }: RunConfig,
+  { config: after }: RunConfig,
+): string | null {
+  const sections = [...new Set(differences.map(({ key }) => key.split('.')[0]!))];
+  const unknown = sections.filter((key) => before[key] === undefined);
+  const gone = sections.filter((key) => after[key] === undefined);
+  if (unknown.length + gone.length === 0) return null;
+  const found = [
+    ...(unknown.length === 0 ? [] : [`did not know ${unknown.join(', ')}`]),
+    ...(gone.length === 0 ? [] : [`had ${gone.join(', ')}`]),
+  ];
+  return `the run is of another version of q-ponder, which ${found.join(' and ')}: finish it with that version, or choose another run folder`;
 }
 
 const told = ({ key, before, after }: ConfigDifference): string =>

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { unionOfKinds } from './kinds.ts';
 
 /**
  * The algorithm of a training stage, as a stage's configuration embeds it. Every union is told apart by `kind`;
@@ -15,7 +16,7 @@ const kindsOf = <Options extends readonly [z.core.$ZodTypeDiscriminable, ...z.co
       typeof value === 'object' && value !== null && !Array.isArray(value) && !('kind' in value)
         ? { kind, ...value }
         : value,
-    z.discriminatedUnion('kind', options),
+    unionOfKinds(options),
   );
 
 const epsilon = (value: number) =>
@@ -268,7 +269,7 @@ export const algorithmSettings = ({ klCoefficient }: { klCoefficient: number }) 
 export type AlgorithmConfig = z.infer<z.ZodObject<ReturnType<typeof algorithmSettings>>>;
 
 /** Learning from demonstrations or own successes by likelihood alone. */
-export const imitationConfigSchema = z.discriminatedUnion('kind', [
+export const imitationConfigSchema = unionOfKinds([
   z.strictObject({ kind: z.literal('weighted') }).describe('weight of a sequence: its reward, >= 0'),
   z.strictObject({
     kind: z.literal('filtered'),

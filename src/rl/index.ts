@@ -9,6 +9,7 @@ export * from './groups.ts';
 export * from './guards.ts';
 export * from './imitation.ts';
 export * from './importance/index.ts';
+export * from './kinds.ts';
 export * from './kl/index.ts';
 export * from './partial-rollouts.ts';
 export * from './policy-loss.ts';

@@ -5,6 +5,7 @@ import {
   algorithmSettings,
   difficultyConfigSchema,
   resamplingConfigSchema,
+  unionOfKinds,
   watchdogConfigSchema,
 } from '../rl/index.ts';
 import { SCORING_MODES } from '../scoring/index.ts';
@@ -14,7 +15,7 @@ import { replayConfigSchema } from './replay.ts';
 import { freezeSettings, guardSettings, memorySettings, optimizerSettings, runSettings } from './settings.ts';
 
 /** Where answers start. The reward pays by degrees and for the format: it needs no credit for wrong answers. */
-const startCurriculumSchema = z.discriminatedUnion('kind', [
+const startCurriculumSchema = unionOfKinds([
   z.strictObject({ kind: z.literal('off') }),
   z.strictObject({
     kind: z.enum(['staged', 'mixed']),
@@ -130,7 +131,9 @@ export type GrpoConfig = z.infer<typeof grpoConfigSchema>;
 
 type Together = AlgorithmConfig &
   Readonly<{
+    steps: number;
     promptsPerStep: number;
+    groupSize: number;
     miniBatches: number;
     updatesPerBatch: number;
     maxNewTokens: number;
@@ -143,7 +146,8 @@ type Together = AlgorithmConfig &
 
 /** Settings that are each possible, but not together. */
 function* impossible(config: Together): Generator<[path: string, message: string]> {
-  const { advantage, kl, importance, promptsPerStep, miniBatches, updatesPerBatch, maxNewTokens } = config;
+  const { advantage, kl, importance, promptsPerStep, groupSize } = config;
+  const { steps, miniBatches, updatesPerBatch, maxNewTokens } = config;
   if (miniBatches > promptsPerStep)
     yield [
       'miniBatches',
@@ -153,6 +157,11 @@ function* impossible(config: Together): Generator<[path: string, message: string
     yield [
       'updatesPerBatch',
       `is ${updatesPerBatch}, allowed are multiples of miniBatches = ${miniBatches}: every sample is used equally often`,
+    ];
+  if (advantage.kind === 'pass-at-k' && advantage.k > groupSize)
+    yield [
+      'advantage.k',
+      `is ${advantage.k}, allowed are at most groupSize = ${groupSize}, better fewer: k are chosen of a group`,
     ];
   if (advantage.kind === 'gdpo' && kl.place === 'reward')
     yield ['kl.place', 'is "reward", but gdpo normalises each reward term by itself: allowed is "loss"'];
@@ -165,6 +174,12 @@ function* impossible(config: Together): Generator<[path: string, message: string
     yield ['curriculum', 'continues the answers of a teacher: set teacherRows'];
   if (config.partialRollouts === null) return;
   const { tokensPerStep } = config.partialRollouts;
+  const needed = Math.ceil(maxNewTokens / tokensPerStep);
+  if (needed > steps)
+    yield [
+      'partialRollouts.tokensPerStep',
+      `is ${tokensPerStep}: a long answer takes ${needed} steps of it, and the run has ${steps}; sample more in a step, or raise steps`,
+    ];
   if (maxNewTokens % tokensPerStep !== 0)
     yield [
       'partialRollouts.tokensPerStep',

@@ -115,9 +115,12 @@ async function trainUntilRollBack(
           config.difficulty,
           train.records.map((_, record) => String(record)),
         );
+  requireEnoughPictures(config, train.records.length);
   const targets = targetsOf(train, taught);
   const demonstrations =
-    curriculum.kind === 'off' ? new Map() : demonstrationsOf(train, taught, model, curriculum.by);
+    curriculum.kind === 'off'
+      ? new Map()
+      : demonstrationsOf(train, taught, model, { by: curriculum.by, path: config.teacherRows! });
   const replay = config.replay.kind === 'off' ? null : new Replay(config.replay);
   const partial =
     config.partialRollouts === null
@@ -387,6 +390,15 @@ function requireNoDropout({ lora }: GrpoConfig): void {
   throw new ConfigError(`lora.dropout is ${lora.dropout}, allowed is 0`, {
     hint: 'the sampler drops nothing: with dropout the trainer would score its tokens under another policy',
   });
+}
+
+/** Epochs go round as often as a step wants; a draw by difficulty takes no picture twice in a step. */
+function requireEnoughPictures({ difficulty, promptsPerStep }: GrpoConfig, pictures: number): void {
+  if (difficulty.kind === 'off' || promptsPerStep <= pictures) return;
+  throw new ConfigError(
+    `promptsPerStep is ${promptsPerStep}, allowed are at most the ${pictures} pictures of the train split: difficulty draws each once in a step`,
+    { hint: 'lower promptsPerStep, or set difficulty.kind=off, which goes round in epochs' },
+  );
 }
 
 /** A row of samples.jsonl. */

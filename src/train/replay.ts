@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Rng } from '../core/index.ts';
 import { appendTokens } from '../model/index.ts';
-import { BoundedStalenessBuffer, stalenessConfigSchema } from '../rl/index.ts';
+import { BoundedStalenessBuffer, stalenessConfigSchema, unionOfKinds } from '../rl/index.ts';
 import { placeSchema } from './partial-rollouts.ts';
 import type { PolicySample } from './policy-batch.ts';
 import type { PromptSource, RolloutPrompt } from './prompt-source.ts';
 
-export const replayConfigSchema = z.discriminatedUnion('kind', [
+export const replayConfigSchema = unionOfKinds([
   z.strictObject({ kind: z.literal('off') }),
   z
     .strictObject({ kind: z.literal('buffer'), ...stalenessConfigSchema.shape })

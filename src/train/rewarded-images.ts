@@ -42,17 +42,27 @@ export const targetsOf = (train: Examples, taught: ReadonlyMap<string, ColdStart
     };
   });
 
-/** The teacher's answers as demonstrations, by index of the training image. */
+/** The teacher's answers as demonstrations, by index of the training image. InputError names the row that is none. */
 export function demonstrationsOf(
   train: Examples,
   taught: ReadonlyMap<string, ColdStartRow>,
   { tokenizer }: VisionLanguageModel,
-  by: 'sentence' | 'token',
+  { by, path }: { by: 'sentence' | 'token'; path: string },
 ): Map<number, ResponseDemonstration> {
   return new Map(
     train.records.flatMap(({ id }, record): [number, ResponseDemonstration][] => {
       const row = taught.get(id);
-      return row === undefined ? [] : [[record, responseDemonstration(row.response, { tokenizer, by })]];
+      if (row === undefined) return [];
+      try {
+        return [[record, responseDemonstration(row.response, { tokenizer, by })]];
+      } catch (error) {
+        if (!(error instanceof InputError)) throw error;
+        const { message, hint } = error;
+        throw new InputError(`${path}, the row of image ${id}: ${message}`, {
+          ...(hint === undefined ? {} : { hint }),
+          cause: error,
+        });
+      }
     }),
   );
 }

@@ -27,7 +27,7 @@ export function rollBackTarget(
   return rollBackTo;
 }
 
-export const stoppedBy = ({ step, message }: WatchdogEvent): TrainingError =>
+export const stoppedBy = ({ step, message, watchdog }: WatchdogEvent): TrainingError =>
   new TrainingError(`step ${step}: ${message}`, {
-    hint: 'the checkpoint of this step is kept; the same command goes on from it once the watchdog is off',
+    hint: `the checkpoint of this step is kept; the same command goes on from it with --set watchdogs.${watchdog}.action=warn, or another threshold`,
   });

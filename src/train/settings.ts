@@ -67,11 +67,14 @@ export const runSettings = {
 };
 
 /**
- * A continued run may change these: another place of the run, other checkpoints and moved inputs leave the same result.
+ * A continued run may change these: another place of the run, other checkpoints, limits that stop it and moved inputs
+ * leave the result of a step as it is.
  * What the inputs hold must be what it was (`hashInputs`).
  */
 export const RESULT_NEUTRAL_KEYS: readonly MayDiffer[] = [
   ...(['run', 'checkpointEvery', 'keepCheckpoints', 'tensorboard'] satisfies (keyof typeof runSettings)[]),
+  // These say when a run ends or goes back. Whoever was stopped by one continues with another.
+  ...['watchdogs', 'maxRollBacks', 'maxMissingRewardShare', 'guards'],
   // Where a server is and how it is asked; what it answers is compared with the trainer at every step.
   ...[
     ...['baseUrl', 'adapterFolder', 'adapterFolderOnServer', 'concurrency'],

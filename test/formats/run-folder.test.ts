@@ -307,6 +307,16 @@ describe('a run of another configuration', () => {
     expect(JSON.parse(await text('config.json')).config).toEqual(config);
   });
 
+  it('of another version, which knew other sections, is told apart from other settings', async () => {
+    const { levels: _, ...rest } = config;
+    await expect(start({ config: { ...rest, shards: 2 } })).rejects.toMatchObject({
+      hint: expect.stringContaining('another version of q-ponder, which did not know shards and had levels'),
+    });
+    await expect(start({ config: { ...config, steps: 11 } })).rejects.toMatchObject({
+      hint: 'repeat the settings it was started with, or choose another run folder',
+    });
+  });
+
   it('continues when only keys differ that may, and records them', async () => {
     const other = { ...config, eval: { every: 9 } };
     await start({ config: other, mayDiffer: ['eval'] });

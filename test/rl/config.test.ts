@@ -26,7 +26,27 @@ describe('algorithmSettings', () => {
   });
 
   it('refuses an unknown algorithm', () => {
-    expect(() => algorithmConfigSchema.parse({ policyLoss: { kind: 'ppo' } })).toThrow();
+    expect(() => algorithmConfigSchema.parse({ policyLoss: { kind: 'ppo' } })).toThrow(
+      /is \\"ppo\\", allowed are .*\\"gspo-token\\".*\\"bapo\\"/,
+    );
+  });
+
+  it.each([
+    [
+      'policyLoss',
+      { policyLoss: 'bapo' },
+      'is "bapo", allowed are settings by name, as in policyLoss.kind=...',
+    ],
+    [
+      'kl.coefficient',
+      { kl: { coefficient: 0.02 } },
+      'is 0.02, allowed are settings by name, as in kl.coefficient.kind=...: one of "fixed", "adaptive"',
+    ],
+  ])('says how to write %s, where a bare value stands', (key, config, message) => {
+    const { error } = algorithmConfigSchema.safeParse(config);
+    expect(error!.issues).toHaveLength(1);
+    expect(error!.issues[0]!.path.join('.')).toBe(key);
+    expect(error!.issues[0]!.message).toContain(message);
   });
 
   it.each([

@@ -166,6 +166,9 @@ describe('settings that are not possible together', () => {
     [{ miniBatches: 2, updatesPerBatch: 3 }, 'updatesPerBatch'],
     [{ advantage: { kind: 'gdpo' }, kl: { place: 'reward' } }, 'kl'],
     [{ importance: { old: 'sampler', correction: { kind: 'truncate' } } }, 'importance'],
+    [{ groupSize: 4, advantage: { kind: 'pass-at-k', k: 5 } }, 'advantage'],
+    // 32 tokens, 1 in each of 2 steps: no answer would ever be whole, and nothing be learnt.
+    [{ steps: 2, maxNewTokens: 32, partialRollouts: { tokensPerStep: 1 } }, 'partialRollouts'],
   ])('%j', (changes, key) => {
     const { success, error } = grpoConfigSchema.safeParse({ ...settings, ...changes, run: 'unused' });
     expect(success).toBe(false);

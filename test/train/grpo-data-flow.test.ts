@@ -160,6 +160,20 @@ describe('a start inside the teacher’s answer', () => {
     expect(rows[0]!['reward/format/mean']).toBeGreaterThan(0.5);
   });
 
+  it('of a row that breaks the contract: the error names file and picture', async () => {
+    const [first, ...others] = (await readFile(fixture.rows, 'utf8')).trim().split('\n');
+    const broken = { ...(JSON.parse(first!) as { id: string }), response: 'no tags' };
+    const rows = fixture.path('broken.jsonl');
+    await writeFile(rows, `${[JSON.stringify(broken), ...others].join('\n')}\n`);
+    await expect(train('broken', { teacherRows: rows, curriculum: { kind: 'mixed' } })).rejects.toMatchObject(
+      {
+        code: 'INPUT',
+        message: expect.stringContaining(`${rows}, the row of image ${broken.id}: `),
+        hint: 'take the accepted teacher rows alone',
+      },
+    );
+  });
+
   it('needs teacher rows', () => {
     const { error } = grpoConfigSchema.safeParse({
       ...settings,
@@ -167,6 +181,16 @@ describe('a start inside the teacher’s answer', () => {
       curriculum: { kind: 'mixed' },
     });
     expect(error!.issues.map(({ path }) => path.join('.'))).toEqual(['curriculum']);
+  });
+});
+
+describe('draws by difficulty', () => {
+  it('of more pictures than there are: an error, not a smaller batch', async () => {
+    const changes = { promptsPerStep: 25, difficulty: { kind: 'recent-success' } };
+    await expect(train('too-many', changes)).rejects.toMatchObject({
+      code: 'CONFIG',
+      message: expect.stringContaining('promptsPerStep is 25, allowed are at most the 24 pictures'),
+    });
   });
 });
 
@@ -193,6 +217,12 @@ describe('watchdogs', () => {
     expect(
       await weightsDifference(modelAt(fixture.path('stopped'), 2), String(settings.model)),
     ).toBeGreaterThan(0);
+    // The same command does not slip past: the step after is bad as well. With the watchdog off it goes on to the end.
+    await expect(train('stopped', { steps: 9, watchdogs: watchdogs('stop') })).rejects.toMatchObject({
+      message: expect.stringMatching(/^step 3: entropy is/),
+      hint: expect.stringContaining('watchdogs.entropy.action=warn'),
+    });
+    expect(await train('stopped', { steps: 9, watchdogs: watchdogs('off') })).toHaveLength(9);
   });
 
   it('roll-back: it goes back, draws anew, and stops when that has not helped', async () => {

@@ -16,12 +16,7 @@ const common = {
       `the names ${IQA_TERMS.join(', ')} are taken by the rubric`,
     ),
   weight: rewardWeightSchema.describe('a number, or a schedule; 0 scores and logs without rewarding'),
-  deadlineSeconds: z
-    .number()
-    .positive()
-    .max(86_400)
-    .default(30)
-    .describe('of one call, however often it is tried'),
+  deadlineSeconds: z.number().positive().max(86_400).default(30).describe('of one try of one call'),
 };
 const retries = (tries: number) =>
   z.int().min(0).max(100).default(tries).describe('tries of a call after the first');

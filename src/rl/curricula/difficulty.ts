@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { RewardValue } from '../../core/index.ts';
 import { usable } from '../advantages/compared-groups.ts';
 import { average } from '../advantages/statistics.ts';
+import { unionOfKinds } from '../kinds.ts';
 
 /** How a group of rewards becomes its success in [0, 1]. */
-export const successConfigSchema = z.discriminatedUnion('kind', [
+export const successConfigSchema = unionOfKinds([
   z.strictObject({
     kind: z.literal('pass-rate'),
     above: z.number().default(0).describe('a completion passes whose reward is higher'),
@@ -20,7 +21,7 @@ export const successConfigSchema = z.discriminatedUnion('kind', [
 export type SuccessConfig = z.infer<typeof successConfigSchema>;
 
 /** How past successes of a prompt become its recent one. */
-export const memoryConfigSchema = z.discriminatedUnion('kind', [
+export const memoryConfigSchema = unionOfKinds([
   z.strictObject({
     kind: z.literal('exponential'),
     share: z.number().positive().max(1).default(0.5).describe('of the newest group in the average'),
@@ -32,7 +33,7 @@ export const memoryConfigSchema = z.discriminatedUnion('kind', [
 ]);
 export type MemoryConfig = z.infer<typeof memoryConfigSchema>;
 
-export const difficultyConfigSchema = z.discriminatedUnion('kind', [
+export const difficultyConfigSchema = unionOfKinds([
   z.strictObject({ kind: z.literal('off') }),
   z.strictObject({
     kind: z.literal('recent-success'),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { unionOfKinds } from '../kinds.ts';
 
 const rounds = z.int().positive();
 
-export const horizonConfigSchema = z.discriminatedUnion('kind', [
+export const horizonConfigSchema = unionOfKinds([
   z.strictObject({
     kind: z.literal('fixed'),
     rounds: rounds.default(15).describe('most turns of an episode'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConfigError, type Rng, type TokenRole } from '../../core/index.ts';
+import { unionOfKinds } from '../kinds.ts';
 
 /**
  * R3, learning from demonstrations by a reverse curriculum (arXiv 2402.05808, section 3): the policy continues a
@@ -21,7 +22,7 @@ const wrongAnswer = z
   .default(0.1)
   .describe('reward of an answer that can be read but is wrong (paper 0.1, its code 0.2)');
 
-export const r3ConfigSchema = z.discriminatedUnion('kind', [
+export const r3ConfigSchema = unionOfKinds([
   z.strictObject({ kind: z.literal('off') }),
   z
     .strictObject({ kind: z.literal('staged'), starts, wrongAnswer })

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { RewardValue } from '../../core/index.ts';
 import { usable } from '../advantages/compared-groups.ts';
 import { allEqual } from '../advantages/statistics.ts';
+import { unionOfKinds } from '../kinds.ts';
 
-export const resamplingConfigSchema = z.discriminatedUnion('kind', [
+export const resamplingConfigSchema = unionOfKinds([
   z.strictObject({ kind: z.literal('off') }),
   z.strictObject({
     kind: z.literal('dynamic'),

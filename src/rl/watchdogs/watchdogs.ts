@@ -130,11 +130,15 @@ export class Watchdogs {
     );
   }
 
-  /** Goes on from a state. A watchdog that the state does not know, for it was off, begins anew. */
+  /**
+   * Goes on from a state. A watchdog that the state does not know, for it was off, begins anew; one that has stopped the
+   * run is not silent because of that: it stops it again at the next bad step.
+   */
   restore(state: WatchdogState): void {
     for (const watchdog of this.#watchdogs) {
       const saved = state[watchdog.name];
-      watchdog.alarm.restore(saved?.alarm ?? { bad: 0, firstBadStep: null, barked: false });
+      const alarm = saved?.alarm ?? { bad: 0, firstBadStep: null, barked: false };
+      watchdog.alarm.restore(watchdog.action === 'stop' ? { ...alarm, barked: false } : alarm);
       watchdog.memory = structuredClone(saved?.memory ?? { series: {}, reference: {} });
     }
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { unionOfKinds } from '../../rl/index.ts';
 
 /** What a server engine needs, whatever the server. */
 const serverSettings = {
@@ -71,11 +72,13 @@ export const vllmEngineConfigSchema = z.strictObject({ kind: z.literal('vllm'), 
 export const sglangEngineConfigSchema = z.strictObject({ kind: z.literal('sglang'), ...serverSettings });
 
 /** Where rollouts are sampled: docs/rollout-servers.md. */
-export const rolloutEngineConfigSchema = z
-  .discriminatedUnion('kind', [localEngineConfigSchema, vllmEngineConfigSchema, sglangEngineConfigSchema])
-  .describe(
-    'local: by the trainer itself; vllm, sglang: by a server that is given the adapter after each update',
-  );
+export const rolloutEngineConfigSchema = unionOfKinds([
+  localEngineConfigSchema,
+  vllmEngineConfigSchema,
+  sglangEngineConfigSchema,
+]).describe(
+  'local: by the trainer itself; vllm, sglang: by a server that is given the adapter after each update',
+);
 
 export type RolloutEngineConfig = z.infer<typeof rolloutEngineConfigSchema>;
 export type ServerEngineConfig = Exclude<RolloutEngineConfig, { kind: 'local' }>;

@@ -275,6 +275,15 @@ describe('all watchdogs', () => {
     expect(JSON.stringify(state)).toBe(text);
   });
 
+  it('stop a run again that goes on from where they stopped it', () => {
+    const setting = { threshold: 1, window: 1, patience: 2, action: 'stop' };
+    const first = only('kl', setting);
+    expect([1, 2].map((step) => first.observe(step, { kl: 2 }).length)).toEqual([0, 1]);
+    const second = only('kl', setting);
+    second.restore(first.state());
+    expect(second.observe(3, { kl: 2 })).toMatchObject([{ firstBadStep: 1, action: 'stop' }]);
+  });
+
   it('begin anew where the state knows nothing of them', () => {
     const watchdogs = only('kl', { threshold: 1, window: 1, patience: 2 });
     watchdogs.observe(1, { kl: 2 });
