@@ -30,7 +30,12 @@ export async function drawCurves(outcomes: readonly RunOutcome[], path: string):
     encoding: {
       x: { field: 'step', type: 'quantitative', title: 'step' },
       y: { field: 'value', type: 'quantitative', title: null, scale: { zero: false } },
-      color: { field: 'variant', type: 'nominal', sort: null, legend: { orient: 'top', title: null, labelLimit: 300 } },
+      color: {
+        field: 'variant',
+        type: 'nominal',
+        sort: null,
+        legend: { orient: 'top', title: null, labelLimit: 300 },
+      },
       ...encoding,
     },
   });

@@ -1,11 +1,11 @@
 import type { IncomingMessage, Server, ServerOptions } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import { asStorageError, StorageError } from '../core/index.ts';
 import { loadShippedPrompt, renderPrompt } from '../data/index.ts';
 import { createApp } from './http/app.ts';
 import type { LogEntry } from './http/log-entry.ts';
+import { listen } from './listen.ts';
 import { ModelService } from './service.ts';
-import { type ServerSettings, type ServerSettingsInput, serverSettingsSchema } from './settings.ts';
+import { type ServerSettingsInput, serverSettingsSchema } from './settings.ts';
 import type { ModelInfo } from './threads/tasks.ts';
 
 export interface StartOptions {
@@ -90,20 +90,4 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       return stopping;
     },
   };
-}
-
-function listen(server: Server, { host, port }: ServerSettings): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new StorageError(`port ${port} of ${host} is in use`, {
-              hint: 'stop what listens there, or choose another port (--port)',
-              cause: error,
-            })
-          : asStorageError(error, `listening on ${host}:${port}`),
-      );
-    });
-    server.listen(port, host, resolve);
-  });
 }

@@ -1,17 +1,13 @@
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import { asStorageError, StorageError } from '../../core/index.ts';
 import type { TextEnvironmentFamily } from '../../env/index.ts';
 import type { LogEntry } from '../http/log-entry.ts';
+import { listen } from '../listen.ts';
 import { createEnvironmentApp } from './app.ts';
 import { InstanceTable } from './instances.ts';
 import { EnvironmentMetrics } from './metrics.ts';
 import { protocolOf, SERVED } from './served-protocols.ts';
-import {
-  type EnvironmentServerSettings,
-  type EnvironmentServerSettingsInput,
-  environmentServerSettingsSchema,
-} from './settings.ts';
+import { type EnvironmentServerSettingsInput, environmentServerSettingsSchema } from './settings.ts';
 
 export interface EnvironmentServerOptions {
   family: TextEnvironmentFamily;
@@ -113,20 +109,4 @@ export async function startEnvironmentServer(
       return stopping;
     },
   };
-}
-
-function listen(server: Server, { host, port }: EnvironmentServerSettings): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new StorageError(`port ${port} of ${host} is in use`, {
-              hint: 'stop what listens there, or choose another port (--port)',
-              cause: error,
-            })
-          : asStorageError(error, `listening on ${host}:${port}`),
-      );
-    });
-    server.listen(port, host, resolve);
-  });
 }
