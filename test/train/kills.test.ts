@@ -15,7 +15,7 @@ import {
 } from './stage-fixture.ts';
 
 /** Q_PONDER_KILLS=50 npx vitest run test/train/kills.test.ts */
-const KILLS = Number(process.env.Q_PONDER_KILLS ?? 6);
+const KILLS = Number(process.env.Q_PONDER_KILLS ?? 4);
 const STEPS = KILLS;
 const PRELOAD = fileURLToPath(new URL('kill-at-operation.ts', import.meta.url));
 
