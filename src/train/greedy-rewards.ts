@@ -1,8 +1,8 @@
 import type { RewardValue, Rng } from '../core/index.ts';
-import type { VisionLanguageModel } from '../model/index.ts';
+import { generate, type VisionLanguageModel } from '../model/index.ts';
 import type { PictureFeatures } from './picture-features.ts';
 import type { RolloutPrompt } from './prompt-source.ts';
-import { groupId, type Rewarder, type RolloutSample, rewardGroups, sampleGroups } from './rollouts.ts';
+import { groupId, type Rewarder, type RolloutSample, rewardGroups } from './rollouts.ts';
 
 /** Reward of the most probable answer to the prompt of each sample: the baseline of ReMax (arXiv 2310.10505). */
 export async function greedyRewards(
@@ -25,12 +25,15 @@ export async function greedyRewards(
     ...new Map<string, RolloutPrompt>(samples.map(({ group, prompt }) => [group, prompt])).values(),
   ];
   const features = await cache?.of(prompts.map(({ picture }) => picture));
-  const answers = await sampleGroups(
+  const answers = await generate(
     model,
-    prompts,
-    { groupSize: 1, maxNewTokens, temperature: 0 },
-    rng.fork('greedy'),
-    features,
+    prompts.map(({ sequence }) => sequence),
+    {
+      maxNewTokens,
+      temperature: 0,
+      rng: rng.fork('greedy'),
+      ...(features === undefined ? {} : { imageFeatures: features }),
+    },
   );
   const groups = prompts.map((prompt, i) => ({
     prompt,

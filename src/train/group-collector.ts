@@ -38,7 +38,9 @@ export async function collectGroups(options: CollectorOptions, step: number, dra
   const { source, rewarder, resampling, promptsPerStep, difficulty, partial, timed } = options;
   const all: RolloutSample[] = [];
   const used = new Set<number>();
-  const extra = new Map<string, number>();
+  const sampledGroups: EngineGroup[] = [];
+  const termMetrics = new Map<string, number>();
+  let dropped = 0;
   let rounds = 0;
   const decide = () =>
     decideResampling(resampling, {
@@ -62,7 +64,9 @@ export async function collectGroups(options: CollectorOptions, step: number, dra
     );
     const { samples, metrics } = await timed('reward', () => rewardGroups(rewarder, step, sampled.groups));
     all.push(...samples);
-    for (const [name, value] of Object.entries({ ...metrics, ...sampled.metrics })) extra.set(name, value);
+    sampledGroups.push(...sampled.all);
+    dropped += sampled.dropped;
+    for (const [name, value] of Object.entries(metrics)) addTermMetric(termMetrics, name, value);
     rounds++;
     if (partial !== null) break;
     decision = decide();
@@ -78,7 +82,13 @@ export async function collectGroups(options: CollectorOptions, step: number, dra
     }
   }
   const kept = new Set(decision.kept);
-  const metrics = Object.fromEntries(extra);
+  const metrics: Record<string, number> = Object.fromEntries(termMetrics);
+  // The trainer's own model fails as a whole or not at all: it has no such metrics.
+  if (options.engine.kind !== 'local') {
+    Object.assign(metrics, engineMetrics(sampledGroups, options.engine.version), {
+      'rollout/dropped_groups': dropped,
+    });
+  }
   if (resampling.kind === 'dynamic') {
     const { counts, exhausted } = decision;
     metrics['resampling/rounds'] = rounds;
@@ -115,10 +125,7 @@ async function whole(
   const least = Math.min(2, groupSize);
   const sampled = groups.map(({ completions }, i) => ({ prompt: prompts[i]!, completions }));
   const usable = sampled.filter(({ completions }) => completions.length >= least);
-  return {
-    groups: usable,
-    metrics: metricsOf(engine, groups, { 'rollout/dropped_groups': sampled.length - usable.length }),
-  };
+  return { groups: usable, all: groups, dropped: sampled.length - usable.length };
 }
 
 /**
@@ -139,18 +146,21 @@ async function inPieces(
     { groupSize: 1, maxNewTokens: tokensPerStep, temperature, rng, imageFeatures },
   );
   rollouts.extend(pieces.map(({ completions }) => completions[0] ?? null));
-  return { groups: rollouts.finished(options.model), metrics: metricsOf(engine, pieces, {}) };
+  return { groups: rollouts.finished(options.model), all: pieces, dropped: 0 };
 }
 
 interface Sampled {
   groups: SampledGroup[];
-  metrics: Record<string, number>;
+  /** As the engine gave them, failures included. */
+  all: EngineGroup[];
+  dropped: number;
 }
 
-/** The trainer's own model fails as a whole or not at all: it has no such metrics. */
-const metricsOf = (
-  engine: RolloutEngine,
-  groups: readonly EngineGroup[],
-  own: Record<string, number>,
-): Record<string, number> =>
-  engine.kind === 'local' ? {} : { ...engineMetrics(groups, engine.version), ...own };
+/**
+ * Counts and seconds of a reward term add up over the rounds of a step. Its mean and spread are taken over all samples
+ * of the step by `rewardMetrics`, and its weight is the same in each round.
+ */
+function addTermMetric(sums: Map<string, number>, name: string, value: number): void {
+  if (name.endsWith('/mean') || name.endsWith('/std')) return;
+  sums.set(name, name.endsWith('/weight') ? value : (sums.get(name) ?? 0) + value);
+}

@@ -1,7 +1,7 @@
-import type { Completion, RewardValue, Rng } from '../core/index.ts';
+import type { Completion, RewardValue } from '../core/index.ts';
 import { imagePath } from '../data/index.ts';
 import { addRewards, type IqaRubric, type RewardTerms, type ScoredCompletion } from '../env/index.ts';
-import { generate, type ImageFeatures, type VisionLanguageModel } from '../model/index.ts';
+import type { VisionLanguageModel } from '../model/index.ts';
 import type { BlindScorer } from './blind/index.ts';
 import type { Examples } from './pictures.ts';
 import type { RolloutPrompt } from './prompt-source.ts';
@@ -28,27 +28,6 @@ export interface RolloutSample {
   /** Rewards beside the rubric's, by name. */
   extra: Record<string, RewardValue>;
   reward: RewardValue;
-}
-
-/** G completions of each prompt, all prompts in one batch. */
-export function sampleGroups(
-  model: VisionLanguageModel,
-  prompts: readonly RolloutPrompt[],
-  { groupSize, maxNewTokens, temperature }: { groupSize: number; maxNewTokens: number; temperature: number },
-  rng: Rng,
-  imageFeatures: ImageFeatures | undefined,
-): Promise<Completion[][]> {
-  return generate(
-    model,
-    prompts.map(({ sequence }) => sequence),
-    {
-      samplesPerPrompt: groupSize,
-      maxNewTokens,
-      temperature,
-      rng,
-      ...(imageFeatures === undefined ? {} : { imageFeatures }),
-    },
-  );
 }
 
 export interface Rewarder {

@@ -89,8 +89,7 @@ describe('a rollout batch', () => {
     expect(await weightsDifference(a!, b!)).toBeLessThan(1e-5);
   });
 
-  it('with KL in the reward: each reward loses the coefficient times the KL of its tokens', async () => {
-    // The reference is the policy itself before its first step, so the first step has no KL and the second has.
+  it('with KL in the reward: the reference is the policy before its first step', async () => {
     const rows = await train('kl-in-reward', {
       kl: { place: 'reward', estimator: 'k3', coefficient: { value: 10 } },
       advantage: { kind: 'grpo', scale: 'none' },
@@ -99,7 +98,7 @@ describe('a rollout batch', () => {
     expect(rows[1]!.kl).toBeGreaterThan(1e-4);
   });
 
-  it('of equal rewards: the baseline of ReMax is the greedy answer, so its surrogate is its distance', async () => {
+  it('whose every answer earns what the greedy one earns teaches ReMax nothing', async () => {
     // Only the format counts: a sampled answer and the greedy one each earn 0 or 1.
     const rubric = {
       accuracy: { weight: 0 },

@@ -101,6 +101,20 @@ describe('rewards beside the rubric', () => {
 });
 
 describe('resampling', () => {
+  it('counts what reward terms lacked in all of its rounds', async () => {
+    const path = fixture.path('first-missing.mjs');
+    await writeFile(path, 'export default (samples) => samples.map(({ index }) => (index === 0 ? NaN : 1));');
+    const [row] = await train('missing-in-rounds', {
+      steps: 1,
+      rubric: NOTHING,
+      rewards: [{ kind: 'file', name: 'constant', path, weight: 1, range: [0, 1] }],
+      resampling: { kind: 'dynamic', maxRounds: 3 },
+      maxMissingRewardShare: 0.5,
+    });
+    expect(row).toMatchObject({ 'resampling/rounds': 3, 'reward/constant/missing': 3 * PROMPTS });
+    expect(row!['reward/constant/mean']).toBe(1);
+  });
+
   it('trains on groups with a spread alone, and says how many it sampled for them', async () => {
     const rows = await train('resampled', {
       steps: 3,
