@@ -1,9 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { lineReader } from '../bench/line-reader.ts';
 import { READY_PREFIX, type Ready, STEP_PREFIX, type Step } from './protocol.ts';
-
-const KEPT_COMPLAINT = 2000;
 
 /** A training in a process of its own, which takes one step when asked. */
 export class Contestant {
@@ -40,26 +38,4 @@ export class Contestant {
   stop(): void {
     this.#child.stdin.end();
   }
-}
-
-/** Gives the next line with a prefix. An error if the process ends before. */
-function lineReader(
-  name: string,
-  child: ChildProcessByStdio<Writable, Readable, Readable>,
-): (prefix: string) => Promise<string> {
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  let complaint = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    complaint = `${complaint}${chunk}`.slice(-KEPT_COMPLAINT);
-  });
-  child.on('error', (error) => {
-    complaint += error.message;
-  });
-  return async (prefix) => {
-    for (;;) {
-      const { value, done } = await lines.next();
-      if (done === true) throw new Error(`the process of ${name} ended: ${complaint.trim()}`);
-      if (value.startsWith(prefix)) return value.slice(prefix.length);
-    }
-  };
 }

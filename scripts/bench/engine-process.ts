@@ -1,9 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { lineReader } from './line-reader.ts';
 import { ANSWER_PREFIX, type Answer, READY_PREFIX, type Ready, type Request } from './protocol.ts';
-
-const KEPT_COMPLAINT = 2000;
 
 /**
  * An engine in a process of its own: two engines in one process would share threads and allocators. Between
@@ -42,26 +40,4 @@ export class EngineProcess {
   stop(): void {
     this.#child.stdin.end();
   }
-}
-
-/** Gives the next line with a prefix; other lines are a library's chatter. An error if the process ends before. */
-function lineReader(
-  name: string,
-  child: ChildProcessByStdio<Writable, Readable, Readable>,
-): (prefix: string) => Promise<string> {
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  let complaint = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    complaint = `${complaint}${chunk}`.slice(-KEPT_COMPLAINT);
-  });
-  child.on('error', (error) => {
-    complaint += error.message;
-  });
-  return async (prefix) => {
-    for (;;) {
-      const { value, done } = await lines.next();
-      if (done === true) throw new Error(`the process of ${name} ended: ${complaint.trim()}`);
-      if (value.startsWith(prefix)) return value.slice(prefix.length);
-    }
-  };
 }

@@ -1,7 +1,8 @@
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { open, truncate } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { asStorageError, StorageError } from '../core/index.ts';
+import { appendFully, forceToDevice } from './append.ts';
 
 /**
  * A JSON Lines file of rows `{step, ...}` with steps that never fall. Rows are written at once, so a killed
@@ -36,13 +37,7 @@ export class RunLog {
       throw new RangeError(`${this.path}: got step ${step} after step ${this.#lastStep}`);
     }
     const bytes = Buffer.from(`${JSON.stringify({ step, ...row })}\n`);
-    try {
-      // A disk that fills up takes a part of the row first and refuses the rest on the next write.
-      let written = 0;
-      while (written < bytes.length) written += writeSync(this.#descriptor, bytes, written);
-    } catch (error) {
-      throw asStorageError(error, `writing ${this.path}`);
-    }
+    appendFully(this.#descriptor, bytes, this.path);
     this.#lastStep = step;
   }
 
@@ -53,12 +48,7 @@ export class RunLog {
 
   /** Forces the rows to the device. */
   sync(): void {
-    if (this.#descriptor === null) return;
-    try {
-      fsyncSync(this.#descriptor);
-    } catch (error) {
-      throw asStorageError(error, `writing ${this.path}`);
-    }
+    if (this.#descriptor !== null) forceToDevice(this.#descriptor, this.path);
   }
 
   close(): void {

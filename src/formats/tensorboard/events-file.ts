@@ -1,8 +1,9 @@
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { asStorageError, makeFolder } from '../../core/index.ts';
+import { appendFully, forceToDevice } from '../append.ts';
 import { fileVersionEvent, scalarsEvent, sessionStartEvent, textEvent } from './event.ts';
 import { tfRecord } from './tf-record.ts';
 
@@ -67,12 +68,7 @@ export class EventsFile {
 
   /** Forces the records to the device. */
   sync(): void {
-    if (this.#descriptor === null) return;
-    try {
-      fsyncSync(this.#descriptor);
-    } catch (error) {
-      throw asStorageError(error, `writing ${this.path}`);
-    }
+    if (this.#descriptor !== null) forceToDevice(this.#descriptor, this.path);
   }
 
   close(): void {
@@ -83,13 +79,7 @@ export class EventsFile {
   #append(...events: readonly Uint8Array[]): void {
     if (this.#descriptor === null) throw new Error(`${this.path} is closed`);
     const bytes = Buffer.concat(events.map(tfRecord));
-    try {
-      // A disk that fills up takes a part first and refuses the rest on the next write.
-      let written = 0;
-      while (written < bytes.length) written += writeSync(this.#descriptor, bytes, written);
-    } catch (error) {
-      throw asStorageError(error, `writing ${this.path}`);
-    }
+    appendFully(this.#descriptor, bytes, this.path);
   }
 }
 
