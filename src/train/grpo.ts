@@ -265,19 +265,20 @@ async function trainUntilRollBack(
           samples.map(({ reward }) => reward),
         );
       }
+      const penalty =
+        reference === null || kl.place === 'loss'
+          ? null
+          : await clock.timed('reward', () =>
+              rewardPenalty(samples, reference.model, cache, {
+                ...config,
+                coefficient: control.klCoefficient,
+              }),
+            );
       const judged = judgeRollouts(samples, {
         config,
         weights: { rubric: rubric.weights, extra: terms.weightsAt(step) },
         truncated: config.truncated,
-        penalty:
-          reference === null || kl.place === 'loss'
-            ? null
-            : await clock.timed('reward', () =>
-                rewardPenalty(samples, reference.model, cache, {
-                  ...config,
-                  coefficient: control.klCoefficient,
-                }),
-              ),
+        penalty,
         greedyRewards:
           config.advantage.kind === 'remax'
             ? await clock.timed('rollout', () =>
@@ -299,6 +300,8 @@ async function trainUntilRollBack(
                 }),
               ),
       });
+      // The loss has no KL then, so its measurement is the penalty's.
+      if (penalty !== null) control.observe({ kl: penalty.meanKl }, samples.length);
       const values: Record<string, number> = {
         ...rewardMetrics(all),
         ...judged.metrics,

@@ -23,7 +23,8 @@ export interface JudgedRollouts {
 /** KL(policy || reference) of each action token, [A] per sample, as a penalty on the reward. */
 export interface RewardPenalty {
   tokenRewards: Float64Array[];
-  metrics: Record<string, number>;
+  /** Over all action tokens, nats. NaN without any. */
+  meanKl: number;
 }
 
 /** Turns the rewards of a step into advantages, and leaves out what must not be learnt from. */
@@ -80,7 +81,7 @@ export function judgeRollouts(
       ...(counts.groups > 0 ? { frac_reward_zero_std: counts.zeroVarianceGroups / counts.groups } : {}),
       'group/missing': counts.missing,
       'samples/kept': kept,
-      ...penalty?.metrics,
+      ...(penalty === null ? {} : { kl: penalty.meanKl }),
       ...valueMetrics(
         [...groups.values()].flatMap((group) => group.samples.flatMap(({ critic }) => critic ?? [])),
       ),
@@ -134,7 +135,7 @@ export async function rewardPenalty(
       at += length;
     }
   }
-  return { tokenRewards, metrics: { kl: tokens === 0 ? 0 : sum / tokens } };
+  return { tokenRewards, meanKl: sum / tokens };
 }
 
 export interface RewardWeights {

@@ -98,6 +98,13 @@ describe('a rollout batch', () => {
     expect(rows[1]!.kl).toBeGreaterThan(1e-4);
   });
 
+  it('with an adaptive KL in the reward: the coefficient follows what the penalty measured', async () => {
+    const coefficient = { kind: 'adaptive', start: 0.1, target: 1e-4, horizon: 100 };
+    const [row] = await train('adaptive-in-reward', { steps: 1, kl: { place: 'reward', coefficient } });
+    // No KL before the first update: the bound of -0.2 for 16 samples in 100.
+    expect(row!.kl_coefficient).toBeCloseTo(0.1 * (1 - (0.2 * 16) / 100), 9);
+  });
+
   it('whose every answer earns what the greedy one earns teaches ReMax nothing', async () => {
     // Only the format counts: a sampled answer and the greedy one each earn 0 or 1.
     const rubric = {

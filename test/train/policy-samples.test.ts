@@ -35,7 +35,7 @@ const judge = (
     penalty:
       tokenRewards === null
         ? null
-        : { tokenRewards: tokenRewards.map((row) => Float64Array.from(row)), metrics: { kl: 0.5 } },
+        : { tokenRewards: tokenRewards.map((row) => Float64Array.from(row)), meanKl: 0.5 },
     greedyRewards,
     values: null,
   });
