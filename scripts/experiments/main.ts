@@ -18,36 +18,19 @@ import { drawCurves } from './picture.ts';
 import { markdownTable, outcomeOf, type RunOutcome } from './summary.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: {
-    model: { type: 'string' },
-    data: { type: 'string' },
-    rows: { type: 'string' },
-    out: { type: 'string' },
-    steps: { type: 'string', default: '60' },
-    seeds: { type: 'string', default: '3' },
-  },
-});
-const name = positionals[0] as ExperimentName | undefined;
-const { model, data, rows, out } = values;
-if (name === undefined || !(name in EXPERIMENTS) || !model || !data || !rows || !out) {
-  throw new Error(
-    `give an experiment (${Object.keys(EXPERIMENTS).join(', ')}) and --model, --data, --rows and --out`,
-  );
-}
+const { name, model, data, rows, out, steps, seeds } = readOptions();
 const experiment: Experiment = EXPERIMENTS[name];
 const slug = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 const exists = (path: string): Promise<boolean> => stat(path).then(Boolean, () => false);
 
 const outcomes: RunOutcome[] = [];
-for (let seed = 0; seed < Number(values.seeds); seed++) {
+for (let seed = 0; seed < seeds; seed++) {
   for (const condition of experiment.conditions) {
     for (const variant of experiment.variants) {
       const run = join(out, `${slug(condition.name)}-${slug(variant.name)}-seed-${seed}`);
       if (!(await exists(join(run, 'model')))) {
         const settings = [
-          ...[`seed=${seed}`, `steps=${values.steps}`, 'validateEvery=1000', 'validationImages=200'],
+          ...[`seed=${seed}`, `steps=${steps}`, 'validateEvery=1000', 'validationImages=200'],
           ...['checkpointEvery=20', ...experiment.settings, ...condition.settings, ...variant.settings],
         ];
         console.error(run);
@@ -63,7 +46,7 @@ for (let seed = 0; seed < Number(values.seeds); seed++) {
           { stdio: ['ignore', 'ignore', 'inherit'] },
         );
         const [code] = (await once(child, 'close')) as [number | null];
-        if (code !== 0) throw new Error(`${run} ended with ${code}`);
+        if (code !== 0) process.exit(code ?? 1);
       }
       outcomes.push(await outcomeOf(run, { variant: variant.name, condition: condition.name, seed }));
     }
@@ -81,3 +64,36 @@ await writeFile(
 await writeFile(join(out, 'summary.md'), `${experiment.question}\n\n${table}\n`);
 await drawCurves(outcomes, join(out, 'curves.png'));
 console.log(table);
+
+/** The options of the command line; what is wrong with them is said in a sentence, with exit code 2. */
+function readOptions() {
+  try {
+    const { positionals, values } = parseArgs({
+      allowPositionals: true,
+      options: {
+        model: { type: 'string' },
+        data: { type: 'string' },
+        rows: { type: 'string' },
+        out: { type: 'string' },
+        steps: { type: 'string', default: '60' },
+        seeds: { type: 'string', default: '3' },
+      },
+    });
+    const [name = ''] = positionals;
+    const { model, data, rows, out } = values;
+    if (!Object.hasOwn(EXPERIMENTS, name) || !model || !data || !rows || !out) {
+      const names = Object.keys(EXPERIMENTS).join(', ');
+      throw new Error(`give an experiment (${names}) and --model, --data, --rows and --out`);
+    }
+    const whole = (option: 'steps' | 'seeds'): number => {
+      const value = Number(values[option]);
+      if (Number.isInteger(value) && value >= 1) return value;
+      throw new Error(`--${option} is ${values[option]}, allowed is a whole number from 1`);
+    };
+    const [steps, seeds] = [whole('steps'), whole('seeds')];
+    return { name: name as ExperimentName, model, data, rows, out, steps, seeds };
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exit(2);
+  }
+}

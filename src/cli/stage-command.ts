@@ -66,6 +66,9 @@ export interface StageCommandOptions<T> {
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value];
 
+/** A number for commander. Blank text, an unset variable for example, is none: not the 0 that `Number` makes of it. */
+export const parseNumber = (text: string): number => (text.trim() === '' ? Number.NaN : Number(text));
+
 /** As the engine allows: more threads than this bring a machine to a halt instead of speeding it up. */
 const THREADS_PER_CORE = 4;
 

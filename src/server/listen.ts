@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { asStorageError, StorageError } from '../core/index.ts';
+import { StorageError } from '../core/index.ts';
 
 /** Resolves once the server takes connections; StorageError where the address cannot be had. */
 export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
@@ -11,7 +11,10 @@ export function listen(server: Server, { host, port }: { host: string; port: num
               hint: 'stop what listens there, or choose another port (--port)',
               cause: error,
             })
-          : asStorageError(error, `listening on ${host}:${port}`),
+          : new StorageError(`cannot listen on port ${port} of ${host}: ${error.code ?? error.message}`, {
+              hint: 'choose an address of this machine (--host) and a port that you may use (--port)',
+              cause: error,
+            }),
       );
     });
     server.listen(port, host, resolve);

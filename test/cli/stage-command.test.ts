@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { parseNumber } from '../../src/cli/stage-command.ts';
 import { FIXTURE, runChild } from './run-child.ts';
 
 let folder: string;
@@ -156,4 +157,13 @@ describe('a stage', () => {
   it('is silent with --quiet', async () => {
     expect(await work('--quiet')).toMatchObject({ code: 0, stderr: '' });
   });
+});
+
+describe('parseNumber', () => {
+  it.each(['', ' ', 'abc', '1x'])('takes %j for no number', (text) => expect(parseNumber(text)).toBeNaN());
+  it.each([
+    ['0', 0],
+    ['-1.5', -1.5],
+    ['1e3', 1000],
+  ])('reads %j', (text, value) => expect(parseNumber(text)).toBe(value));
 });

@@ -16,6 +16,9 @@ import {
 
 /** Q_PONDER_KILLS=50 npx vitest run test/train/kills.test.ts */
 const KILLS = Number(process.env.Q_PONDER_KILLS ?? 4);
+if (!(Number.isInteger(KILLS) && KILLS > 0)) {
+  throw new Error(`Q_PONDER_KILLS is ${process.env.Q_PONDER_KILLS}, allowed is a whole number from 1`);
+}
 const STEPS = KILLS;
 const PRELOAD = fileURLToPath(new URL('kill-at-operation.ts', import.meta.url));
 

@@ -1,4 +1,4 @@
-import { defineStageCommand } from '../stage-command.ts';
+import { defineStageCommand, parseNumber } from '../stage-command.ts';
 
 export const dataSynthCommand = defineStageCommand({
   path: ['data', 'synth'],
@@ -12,7 +12,7 @@ export const dataSynthCommand = defineStageCommand({
       key: 'from.folder',
       description: 'pristine photographs to distort whole, every type at every level',
     },
-    { flags: '--seed <n>', key: 'seed', description: 'same seed, same bytes', parse: Number },
+    { flags: '--seed <n>', key: 'seed', description: 'same seed, same bytes', parse: parseNumber },
   ],
   load: async () => (await import('../stages/data-synth.ts')).dataSynthStage,
 });

@@ -1,4 +1,4 @@
-import { defineStageCommand } from '../stage-command.ts';
+import { defineStageCommand, parseNumber } from '../stage-command.ts';
 
 export const demoCommand = defineStageCommand({
   path: ['demo'],
@@ -11,9 +11,9 @@ export const demoCommand = defineStageCommand({
       flags: '--minutes <n>',
       key: 'minutes',
       description: 'size of the job: 12 (default) is the full size and takes at most this long on two cores',
-      parse: Number,
+      parse: parseNumber,
     },
-    { flags: '--seed <n>', key: 'seed', description: 'seed of data and training', parse: Number },
+    { flags: '--seed <n>', key: 'seed', description: 'seed of data and training', parse: parseNumber },
     { flags: '--from-scratch', key: 'fromScratch', description: 'train the base first (up to 2 hours more)' },
   ],
   load: async () => (await import('../stages/demo.ts')).demoStage,

@@ -1,4 +1,4 @@
-import { defineStageCommand } from '../stage-command.ts';
+import { defineStageCommand, parseNumber } from '../stage-command.ts';
 
 export const evalCompareCommand = defineStageCommand({
   path: ['eval', 'compare'],
@@ -13,7 +13,7 @@ export const evalCompareCommand = defineStageCommand({
     { flags: '--json', key: 'json', description: 'print JSON instead of tables' },
     { flags: '--out <folder>', key: 'output', description: 'folder for compare.json and compare.html' },
     { flags: '--images <folder>', key: 'images', description: 'where the pictures of the page are' },
-    { flags: '--most <n>', key: 'most', description: 'how many changed images to list', parse: Number },
+    { flags: '--most <n>', key: 'most', description: 'how many changed images to list', parse: parseNumber },
   ],
   load: async () => (await import('../stages/eval-compare.ts')).evalCompareStage,
 });

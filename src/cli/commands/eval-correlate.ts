@@ -1,4 +1,4 @@
-import { defineStageCommand } from '../stage-command.ts';
+import { defineStageCommand, parseNumber } from '../stage-command.ts';
 
 /** For an option that may be repeated. */
 const collect = (text: string, before: string[] = []): string[] => [...before, text];
@@ -31,7 +31,7 @@ export const evalCorrelateCommand = defineStageCommand({
       flags: '--resamples <n>',
       key: 'resamples',
       description: 'bootstrap resamples, default 1000; 0 for no intervals',
-      parse: Number,
+      parse: parseNumber,
     },
     { flags: '--json <file>', key: 'json', description: 'write everything as JSON too' },
     { flags: '--csv <file>', key: 'csv', description: 'write one line per result too' },

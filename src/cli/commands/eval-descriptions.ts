@@ -1,4 +1,4 @@
-import { defineStageCommand } from '../stage-command.ts';
+import { defineStageCommand, parseNumber } from '../stage-command.ts';
 
 export const evalDescriptionsCommand = defineStageCommand({
   path: ['eval', 'descriptions'],
@@ -30,7 +30,7 @@ export const evalDescriptionsCommand = defineStageCommand({
       flags: '--samples <n>',
       key: 'judge.samples',
       description: 'replies of a judge about each description',
-      parse: Number,
+      parse: parseNumber,
     },
     { flags: '--out <folder>', key: 'output', description: "folder for results and the judges' replies" },
   ],

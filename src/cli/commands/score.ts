@@ -1,4 +1,4 @@
-import { defineStageCommand } from '../stage-command.ts';
+import { defineStageCommand, parseNumber } from '../stage-command.ts';
 
 export const scoreCommand = defineStageCommand({
   path: ['score'],
@@ -16,7 +16,7 @@ export const scoreCommand = defineStageCommand({
       flags: '--min-score <score>',
       key: 'minScore',
       description: 'exit 8 if a picture scores lower',
-      parse: Number,
+      parse: parseNumber,
     },
     { flags: '--json', key: 'json', description: 'one JSON object per picture' },
     { flags: '--csv', key: 'csv', description: 'a CSV table' },

@@ -1,4 +1,4 @@
-import { defineStageCommand } from '../stage-command.ts';
+import { defineStageCommand, parseNumber } from '../stage-command.ts';
 
 export const trainGrpoCommand = defineStageCommand({
   path: ['train', 'grpo'],
@@ -18,7 +18,7 @@ export const trainGrpoCommand = defineStageCommand({
       flags: '--updates-per-batch <count>',
       key: 'updatesPerBatch',
       description: 'optimiser steps on each rollout batch',
-      parse: Number,
+      parse: parseNumber,
     },
     { flags: '--tensorboard', key: 'tensorboard', description: 'also write TensorBoard event files' },
   ],
